@@ -1,0 +1,1 @@
+"""From an observation to holders: who has every GPU process and every used byte."""

@@ -1,0 +1,145 @@
+"""The words of Roost as data: GPUs, requests, jobs and their states (DESIGN.md, Words).
+
+Pure data. Times are seconds since the Unix epoch in UTC (`*_at`); the rules' time zone is applied
+at the edges only. Sizes are bytes (`*_bytes`), spans are seconds (`*_s`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class PriorityClass(StrEnum):
+    """The three classes of the queue, in the order in which they are served."""
+
+    URGENT = "urgent"
+    REGULAR = "regular"
+    BACKGROUND = "background"
+
+    @property
+    def rank(self) -> int:
+        """0 for the class that is served first."""
+        return _RANKS[self]
+
+
+_RANKS = {PriorityClass.URGENT: 0, PriorityClass.REGULAR: 1, PriorityClass.BACKGROUND: 2}
+
+
+class JobState(StrEnum):
+    PENDING = "PENDING"
+    STARTING = "STARTING"
+    RUNNING = "RUNNING"
+    PREEMPTING = "PREEMPTING"
+    SUSPENDED = "SUSPENDED"
+    COMPLETING = "COMPLETING"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    CANCELLED = "CANCELLED"
+    TIMEOUT = "TIMEOUT"
+    OUT_OF_MEMORY = "OUT_OF_MEMORY"
+    NODE_FAIL = "NODE_FAIL"
+
+    @property
+    def ended(self) -> bool:
+        return self in ENDED_STATES
+
+    @property
+    def holds_gpus(self) -> bool:
+        return self in HOLDING_STATES
+
+
+ENDED_STATES = frozenset(
+    {
+        JobState.COMPLETED,
+        JobState.FAILED,
+        JobState.CANCELLED,
+        JobState.TIMEOUT,
+        JobState.OUT_OF_MEMORY,
+        JobState.NODE_FAIL,
+    }
+)
+HOLDING_STATES = frozenset(
+    {
+        JobState.STARTING,
+        JobState.RUNNING,
+        JobState.PREEMPTING,
+        JobState.SUSPENDED,
+        JobState.COMPLETING,
+    }
+)
+
+
+class EndReason(StrEnum):
+    """Why a job's processes ended, as its supervisor recorded it."""
+
+    EXITED = "exited"
+    SIGNALLED = "signalled"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    PREEMPTED = "preempted"
+    OUT_OF_MEMORY = "out_of_memory"
+    LAUNCH_FAILED = "launch_failed"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """A GPU as the scheduler sees it; a MIG instance is a GPU with a `parent`.
+
+    `links` are the UUIDs of GPUs reachable without leaving NVLink; `numa_node` None is unknown.
+    """
+
+    uuid: str
+    index: int
+    model: str
+    memory_bytes: int
+    numa_node: int | None = None
+    links: tuple[str, ...] = ()
+    parent: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a job asks for: `gpus` whole GPUs, or `gpu_memory_bytes` on one GPU marked shared.
+
+    `gpus` may be 0 for a job on CPUs alone. `walltime_s` None means no limit was given.
+    """
+
+    gpus: int = 1
+    gpu_memory_bytes: int | None = None
+    gpu_model: str | None = None
+    cpus: int = 1
+    memory_bytes: int | None = None
+    walltime_s: int | None = None
+
+    @property
+    def shared(self) -> bool:
+        return self.gpu_memory_bytes is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A GPU, or a share of its memory, held by a job. `memory_bytes` None is the whole GPU."""
+
+    gpu_uuid: str
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What the scheduler knows of a submitted job. It never changes except through events."""
+
+    id: int
+    user: str
+    group: str
+    priority_class: PriorityClass
+    request: Request
+    submitted_at: float
+    after: tuple[int, ...] = ()
+    begin_at: float | None = None
+    held: bool = False
+    array_id: int | None = None
+    array_limit: int | None = None
+    requeue: bool = True
+    name: str = ""

@@ -1,0 +1,1 @@
+"""The rules file: its words, defaults, and what is wrong with it."""

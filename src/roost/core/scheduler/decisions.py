@@ -1,0 +1,77 @@
+"""What the scheduler wants done. The server stores a decision before an engine carries it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from roost.core.model import EndReason, Grant
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Start attempt `attempt` of the job on these GPUs (PENDING -> STARTING)."""
+
+    job: int
+    attempt: int
+    grants: tuple[Grant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Preempt:
+    """Signal the victim, wait `grace_s`, end it, requeue it (RUNNING -> PREEMPTING)."""
+
+    job: int
+    attempt: int
+    for_job: int
+    grace_s: float
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """End a running job (RUNNING -> COMPLETING) because of `reason`; requeue where asked."""
+
+    job: int
+    attempt: int
+    reason: EndReason
+    grace_s: float
+    requeue: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """A job that holds nothing reached its end without running (cancelled, dependency failed)."""
+
+    job: int
+    reason_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason for a wait. `code` names a message of the `wait` catalogue, `numbers` fill it.
+
+    `rule` is the key of the rules file behind it ("limits.regular.max_gpus"), or "".
+    """
+
+    code: str
+    numbers: tuple[tuple[str, str | int | float], ...] = ()
+    rule: str = ""
+    blocking_jobs: tuple[int, ...] = ()
+    blocking_bookings: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Why a waiting job waits, first reason first. Emitted when it changed since the last step.
+
+    `forecast_start_at` None: cannot be said. `startable_now` is the number of GPUs that the same
+    user could start with at once in this class (0 if none), None where it was not worked out.
+    """
+
+    job: int
+    reasons: tuple[Reason, ...] = field(default=())
+    forecast_start_at: float | None = None
+    startable_now: int | None = None
+
+
+Decision = Start | Preempt | Stop | Finish | Wait

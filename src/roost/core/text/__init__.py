@@ -1,0 +1,1 @@
+"""Message catalogues: one module an area, both languages in it."""

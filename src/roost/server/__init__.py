@@ -1,0 +1,1 @@
+"""The half without rights: API, control loop, engines."""

@@ -1,0 +1,1 @@
+"""REST on a Unix socket: routers, identity, permissions, live stream."""

@@ -1,0 +1,1 @@
+"""Tables, migrations, queries. The database is the truth."""

@@ -1,0 +1,1 @@
+"""`roost top`, the live terminal view."""

@@ -1,0 +1,289 @@
+"""The closed list of what server and agent say to each other.
+
+Frames: 4 bytes of length, big-endian, then one msgpack document (`roost.wire.frames`). The agent
+trusts nothing here: every field is checked again in the agent before root acts on it.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from roost.core.model import EndReason
+from roost.core.observation import Observation
+
+PROTOCOL_VERSION = 1
+MAX_FRAME_BYTES = 64 * 1024 * 1024
+
+
+class ToAgent(msgspec.Struct, frozen=True, tag_field="op", omit_defaults=True):
+    """Base of what the server asks. `request` is echoed in the answer; 0 wants none."""
+
+
+class ToServer(msgspec.Struct, frozen=True, tag_field="op", omit_defaults=True):
+    """Base of what the agent says."""
+
+
+# -- server to agent ---------------------------------------------------------------------------
+
+
+class Hello(ToAgent, frozen=True, tag="hello"):
+    version: int
+    server_id: str
+
+
+class Configure(ToAgent, frozen=True, tag="configure"):
+    """How to observe and launch. Sent after Hello and when the rules change."""
+
+    sample_s: float = 1.0
+    shared_gpus: tuple[str, ...] = ()
+    enforcement: str = "observe"
+
+
+class GpuGrant(msgspec.Struct, frozen=True):
+    uuid: str
+    memory_bytes: int | None = None
+
+
+class SourceFile(msgspec.Struct, frozen=True):
+    """What was to run, as the client saw it at submission; hashed again when it starts."""
+
+    path: str
+    sha256: str
+    git_commit: str | None = None
+    git_dirty: bool | None = None
+
+
+class LaunchSpec(msgspec.Struct, frozen=True):
+    """All that is needed to run one attempt of a job. (job, attempt) is launched at most once.
+
+    `user` is a name; the agent looks up uid, gid, groups, home and shell itself. Exactly one of
+    `argv` and `script` is set. Bytes are used where Unix allows any byte.
+    """
+
+    job: int
+    attempt: int
+    user: str
+    group: str
+    priority_class: str
+    argv: tuple[bytes, ...] = ()
+    script: bytes | None = None
+    script_args: tuple[bytes, ...] = ()
+    name: str = ""
+    environment: dict[bytes, bytes] = {}
+    directory: bytes = b""
+    output: bytes | None = None
+    umask: int | None = None
+    gpus: tuple[GpuGrant, ...] = ()
+    cpus: int = 1
+    memory_bytes: int | None = None
+    max_processes: int | None = None
+    walltime_s: float | None = None
+    warn_signal: int | None = None
+    warn_before_s: float = 60.0
+    stop_signal: int = 15
+    kill_wait_s: float = 30.0
+    saving_limit_s: float = 300.0
+    pty: bool = False
+    rows: int = 24
+    columns: int = 80
+    restart_count: int = 0
+    array_id: int | None = None
+    array_index: int | None = None
+    source: SourceFile | None = None
+
+
+class Launch(ToAgent, frozen=True, tag="launch"):
+    """Idempotent: a known (job, attempt) is answered by what it is doing, never started again."""
+
+    spec: LaunchSpec
+    request: int = 0
+
+
+class StopJob(ToAgent, frozen=True, tag="stop_job"):
+    """Signal, grace, then SIGKILL to all of the attempt's processes, by its supervisor."""
+
+    job: int
+    attempt: int
+    reason: EndReason
+    grace_s: float
+    request: int = 0
+
+
+class SignalJob(ToAgent, frozen=True, tag="signal_job"):
+    job: int
+    attempt: int
+    signal: int
+    request: int = 0
+
+
+class ForgetJob(ToAgent, frozen=True, tag="forget_job"):
+    """The end of this attempt is in the database: its record may go."""
+
+    job: int
+    attempt: int
+    request: int = 0
+
+
+class ListAttempts(ToAgent, frozen=True, tag="list_attempts"):
+    request: int
+
+
+class SamplesSince(ToAgent, frozen=True, tag="samples_since"):
+    """Observations kept in the agent's memory that were taken after `at`, oldest first."""
+
+    at: float
+    request: int
+
+
+class Scan(ToAgent, frozen=True, tag="scan"):
+    """Search every process for GPU devices now and answer with a complete observation."""
+
+    request: int
+
+
+class FreeItem(msgspec.Struct, frozen=True):
+    """One process to end, by identity, with why it belongs to that GPU."""
+
+    pid: int
+    start_ticks: int
+    gpu_uuid: str
+    evidence: str
+
+
+class FreeProcesses(ToAgent, frozen=True, tag="free_processes"):
+    """End exactly these: identity, owner and hold on the GPU are checked again before each signal.
+
+    `only_uid` None is an operator's call; else processes of any other uid are refused.
+    """
+
+    items: tuple[FreeItem, ...]
+    grace_s: float
+    only_uid: int | None
+    request: int
+
+
+class ReleaseDriver(ToAgent, frozen=True, tag="release_driver"):
+    """Let go of NVML (`hold` False), so that a GPU can be reset or MIG changed, or take it up."""
+
+    hold: bool
+    request: int
+
+
+# -- agent to server ---------------------------------------------------------------------------
+
+
+class HostFacts(msgspec.Struct, frozen=True):
+    server: str
+    boot_id: str
+    cpus: int
+    memory_bytes: int
+    uid: int
+    cgroup: str
+    device_filter: bool
+    private_dev: bool
+    simulated: bool
+    limits: tuple[str, ...] = ()
+
+
+class Welcome(ToServer, frozen=True, tag="welcome"):
+    version: int
+    agent_version: str
+    host: HostFacts
+
+
+class Observed(ToServer, frozen=True, tag="observed"):
+    observation: Observation
+
+
+class AttemptState(msgspec.Struct, frozen=True):
+    """What the agent knows of an attempt: "preparing", "running" or "ended"."""
+
+    job: int
+    attempt: int
+    state: str
+    pid: int | None = None
+    start_ticks: int | None = None
+    started_at: float | None = None
+    checkpointed_at: float | None = None
+    source_changed: bool | None = None
+    end: AttemptEnd | None = None
+
+
+class AttemptEnd(msgspec.Struct, frozen=True):
+    """How an attempt ended. `done` is True where the job itself declared its work finished.
+
+    `text` explains a launch that failed, for its user. Memory and CPU are those of its cgroup.
+    """
+
+    reason: EndReason
+    ended_at: float
+    exit_code: int | None = None
+    signal: int | None = None
+    done: bool = False
+    peak_memory_bytes: int | None = None
+    cpu_s: float | None = None
+    text: str = ""
+
+
+class AttemptChanged(ToServer, frozen=True, tag="attempt_changed"):
+    """Sent at start, checkpoint and end; an end is repeated after reconnects until ForgetJob."""
+
+    attempt: AttemptState
+
+
+class Attempts(ToServer, frozen=True, tag="attempts"):
+    request: int
+    attempts: tuple[AttemptState, ...]
+
+
+class Samples(ToServer, frozen=True, tag="samples"):
+    request: int
+    observations: tuple[Observation, ...]
+
+
+class Freed(msgspec.Struct, frozen=True):
+    """What became of one process: "ended", "gone", "refused" or "survived", and why."""
+
+    pid: int
+    start_ticks: int
+    outcome: str
+    text: str = ""
+
+
+class FreeResult(ToServer, frozen=True, tag="free_result"):
+    """`memory_before_bytes` and `memory_after_bytes` per GPU: what really came back."""
+
+    request: int
+    processes: tuple[Freed, ...]
+    memory_before_bytes: dict[str, int] = {}
+    memory_after_bytes: dict[str, int] = {}
+
+
+class Done(ToServer, frozen=True, tag="done"):
+    request: int
+
+
+class Refused(ToServer, frozen=True, tag="refused"):
+    """`code` is stable for programs; `text` is for a person, in English."""
+
+    request: int
+    code: str
+    text: str
+
+
+AgentRequest = (
+    Hello
+    | Configure
+    | Launch
+    | StopJob
+    | SignalJob
+    | ForgetJob
+    | ListAttempts
+    | SamplesSince
+    | Scan
+    | FreeProcesses
+    | ReleaseDriver
+)
+AgentMessage = (
+    Welcome | Observed | AttemptChanged | Attempts | Samples | FreeResult | Done | Refused
+)
