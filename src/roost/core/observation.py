@@ -104,6 +104,7 @@ class GpuReading:
     mig_instances: tuple[MigInstance, ...] = ()
     persistence_mode: bool | None = None
     display_active: bool | None = None
+    memory_is_numa_node: bool | None = None
     processes: tuple[GpuProcess, ...] = ()
 
 
@@ -154,8 +155,9 @@ class ProcessFacts:
     """One process, identified by pid and start time (clock ticks since boot, /proc/PID/stat 22).
 
     Text from the kernel is valid UTF-8 and fit to show: bytes that are not, and control characters,
-    stand as escapes (`\\xff`, `\\n`). `uid` None: could not be read. `visible` False: this agent may
-    not look into the process (EACCES).
+    stand as escapes (`\\xff`, `\\n`). `uid` None: could not be read. `visible` False: this agent
+    may not look into the process (EACCES). `login_uid` is who logged in (audit), None: nobody did;
+    `pending_fds` counts descriptors sent to its sockets and not yet received (fdinfo scm_fds).
     """
 
     pid: int
@@ -180,6 +182,8 @@ class ProcessFacts:
     devices: tuple[DeviceUse, ...] = ()
     place: Place = field(default_factory=Place)
     visible: bool = True
+    login_uid: int | None = None
+    pending_fds: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +210,10 @@ class Ancestor:
 
 @dataclass(frozen=True, slots=True)
 class ContainerFacts:
-    """A container as its engine describes it, with the person behind it and how sure that is."""
+    """A container as its engine describes it, with the person behind it and how sure that is.
+
+    `owner_sure` is "certain", "likely" or "possible", None where nobody was found.
+    """
 
     id: str
     engine: str
@@ -214,6 +221,7 @@ class ContainerFacts:
     image: str = ""
     owner: str | None = None
     owner_evidence: str | None = None
+    owner_sure: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +230,9 @@ class Observation:
 
     `scan_complete` says that every process was searched for GPU devices for this observation;
     else processes found by evidence and by the rolling sweep are there, which is the usual case.
-    `gone` are remembered former holders whose process exists no more.
+    `gone` are remembered former holders whose process exists no more. `gpu_nodes` are the minors
+    that have a device file here; a GPU without one cannot be seen to be open, so that NVML's word
+    for its processes has to do (WSL, simulation).
     """
 
     taken_at: float
@@ -238,5 +248,6 @@ class Observation:
     init_pid_namespace: bool = True
     can_see_all: bool = True
     vm_gpus: tuple[str, ...] = ()
+    gpu_nodes: tuple[int, ...] = ()
     sample_s: float = 1.0
     late_s: float = 0.0

@@ -142,12 +142,16 @@ class Scan(ToAgent, frozen=True, tag="scan"):
 
 
 class FreeItem(msgspec.Struct, frozen=True):
-    """One process to end, by identity, with why it belongs to that GPU."""
+    """One process to end, by identity, with why it belongs to that GPU.
+
+    `container_id`: it is the main process of that container, which its engine is asked to stop.
+    """
 
     pid: int
     start_ticks: int
     gpu_uuid: str
     evidence: str
+    container_id: str | None = None
 
 
 class FreeProcesses(ToAgent, frozen=True, tag="free_processes"):
