@@ -51,10 +51,10 @@ def initials(name: str) -> str:
 
     "alice" AL, "li.wei" LW, "student17" 17, "bob2" B2, "王伟" 王; "--" for an empty name.
     """
-    words = re.findall(r"[^\W_]+", name)
+    words: list[str] = re.findall(r"[^\W_]+", name)
     if not words:
         return "--"
-    first: str = words[0]
+    first = words[0]
     digits = re.search(r"\d+$", words[-1])
     if unicodedata.east_asian_width(first[0]) in "WF":
         return first[0]
