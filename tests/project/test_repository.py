@@ -1,0 +1,99 @@
+"""The repository as a whole: nothing of one machine in it, links that lead somewhere, two READMEs
+that tell the same."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Written in pieces, so that this file does not find itself.
+MACHINE_PATHS = ("/work" + "/main", "/work" + "/shared", "/tmp" + "/devenv", "/root" + "/.pyenv")
+REGISTRY_HOSTS = (
+    "pypi" + ".org",
+    "files.python" + "hosted",
+    "deb." + "debian.org",
+    "registry." + "npmjs",
+    "index" + "-url",
+)
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z"],
+        cwd=ROOT,
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode != 0:
+        pytest.skip("not a git checkout")
+    names = listed.stdout.decode().split("\0")
+    return [ROOT / name for name in names if name and (ROOT / name).is_file()]
+
+
+def texts() -> list[tuple[str, str]]:
+    found = []
+    for path in tracked():
+        data = path.read_bytes()
+        if b"\0" not in data[:4096]:
+            found.append((str(path.relative_to(ROOT)), data.decode("utf-8", "replace")))
+    return found
+
+
+@pytest.mark.parametrize("word", MACHINE_PATHS + REGISTRY_HOSTS)
+def test_no_path_of_one_machine_and_no_registry_is_named(word: str) -> None:
+    assert [name for name, text in texts() if word in text] == []
+
+
+def test_constraints_pin_every_package_with_hashes_and_name_no_index() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    packages = [line for line in lines if line and not line.startswith((" ", "#"))]
+    assert packages
+    for line in packages:
+        assert re.match(r"^[a-z0-9-]+==[^ ]+( ; .*)? \\$", line), line
+    assert all(line.strip().startswith("--hash=sha256:") for line in lines if line.startswith(" "))
+
+
+def name_of(requirement: str) -> str:
+    found = re.match(r"[A-Za-z0-9._-]+", requirement)
+    assert found, requirement
+    return re.sub(r"[-_.]+", "-", found.group()).lower()
+
+
+def test_constraints_cover_every_dependency_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    runtime, _, development = (ROOT / "constraints.txt").read_text().partition("# development\n")
+    pinned = set(re.findall(r"^([a-z0-9-]+)==", runtime, re.MULTILINE))
+    needed = project["project"]["dependencies"] + project["build-system"]["requires"]
+    assert {name_of(r) for r in needed} <= pinned
+    pinned |= set(re.findall(r"^([a-z0-9-]+)==", development, re.MULTILINE))
+    assert {name_of(r) for r in project["dependency-groups"]["dev"]} <= pinned
+
+
+def markdown() -> list[Path]:
+    return [path for path in tracked() if path.suffix == ".md"]
+
+
+def test_links_between_documents_lead_somewhere() -> None:
+    broken = []
+    for path in markdown():
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text()):
+            if "://" in target or target.startswith("mailto:"):
+                continue
+            if not (path.parent / target).exists():
+                broken.append(f"{path.relative_to(ROOT)}: {target}")
+    assert broken == []
+
+
+def code_blocks(path: Path) -> list[str]:
+    blocks = re.findall(r"```[a-z]*\n(.*?)```", path.read_text(), re.DOTALL)
+    return [re.sub(r"\s*#.*", "", block) for block in blocks]
+
+
+def test_both_readmes_show_the_same_commands() -> None:
+    assert code_blocks(ROOT / "README.md") == code_blocks(ROOT / "README.zh-CN.md")
