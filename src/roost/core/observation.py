@@ -183,6 +183,7 @@ class ProcessFacts:
     place: Place = field(default_factory=Place)
     visible: bool = True
     login_uid: int | None = None
+    login_user: str | None = None
     pending_fds: int = 0
 
 
@@ -206,6 +207,8 @@ class Ancestor:
     place: Place
     seen_at: float
     gpu_uuids: tuple[str, ...] = ()
+    session_id: int | None = None
+    cgroup: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,22 +46,13 @@ class Known:
         return stat
 
 
-@dataclass(frozen=True, slots=True)
-class Former:
-    """A process that is gone: what is told of it, and what its family is recognised by."""
-
-    ancestor: Ancestor
-    session_id: int | None
-    cgroup: str | None
-
-
 class Watched:
     """All known processes by pid, and the former ones, newest last."""
 
     def __init__(self, proc: bytes) -> None:
         self._proc = proc
         self._known: dict[int, Known] = {}
-        self._former: dict[tuple[int, int], Former] = {}
+        self._former: dict[tuple[int, int], Ancestor] = {}
         self._open = 0
 
     def __iter__(self) -> Iterator[Known]:
@@ -73,7 +64,7 @@ class Watched:
     def get(self, pid: int) -> Known | None:
         return self._known.get(pid)
 
-    def former(self) -> Iterable[Former]:
+    def former(self) -> Iterable[Ancestor]:
         return self._former.values()
 
     def put(self, facts: ProcessFacts, now: float) -> Known:
@@ -122,8 +113,10 @@ class Watched:
             place=facts.place,
             seen_at=now,
             gpu_uuids=tuple(sorted(entry.held)),
+            session_id=facts.session_id,
+            cgroup=facts.cgroup,
         )
-        self._former[key] = Former(ancestor, facts.session_id, facts.cgroup)
+        self._former[key] = ancestor
         while len(self._former) > MOST_FORMER:
             self._former.pop(next(iter(self._former)))
 
@@ -133,7 +126,7 @@ class Watched:
 
     def forget_old_former(self, now: float) -> None:
         for key, former in list(self._former.items()):
-            if now - former.ancestor.seen_at <= FORMER_FOR_S:
+            if now - former.seen_at <= FORMER_FOR_S:
                 break
             del self._former[key]
 

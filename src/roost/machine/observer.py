@@ -2,8 +2,8 @@
 
 Each sample: NVML, and only `stat` of processes that are known by now. Every process is searched on
 evidence alone (a claim that no process bears out, memory that nobody accounts for, a device file
-opened), in slices; a rolling sweep passes each process within a minute. It explains nothing: that is
-for core.attribution.
+opened), in slices; a rolling sweep passes each process within a minute. It explains nothing: that
+is for core.attribution.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Observer:
         self._search: Iterator[Sighting | None] | None = None
         self._scanned_at: float | None = None
         self._sweep: list[int] = []
-        self._sweep_left = 0.0
+        self._sweep_step = 1
         self._seen: set[int] = set()
         self._quick_at = float("-inf")
         self._hidden = False
@@ -252,7 +252,7 @@ class Observer:
 
     def _family(self, claims: Claims) -> Callable[[int, Stat], bool]:
         sessions = {former.session_id for former in self._watched.former()}
-        pids = set(claims.by_pid) | {former.ancestor.pid for former in self._watched.former()}
+        pids = set(claims.by_pid) | {former.pid for former in self._watched.former()}
         for entry in self._watched:
             sessions.add(entry.facts.session_id)
             pids.add(entry.facts.pid)
@@ -267,11 +267,9 @@ class Observer:
         if not self._sweep:
             self._sweep = [pid for pid in list_pids(self.config.proc) if pid not in self._own]
             self._seen.intersection_update(self._sweep)
-            self._sweep_left = len(self._sweep)
-            self._sweep_step = max(
-                1.0, len(self._sweep) * self.config.sample_s / self.config.sweep_s
-            )
-        for _ in range(min(len(self._sweep), round(self._sweep_step))):
+            share = self.config.sample_s / self.config.sweep_s
+            self._sweep_step = max(1, round(len(self._sweep) * share))
+        for _ in range(min(len(self._sweep), self._sweep_step)):
             pid = self._sweep.pop()
             if pid in self._watched:
                 self._read(pid, now)
@@ -300,7 +298,8 @@ class Observer:
             return
         entry = self._watched.get(sighting.pid)
         known = entry is not None and entry.facts.start_ticks == sighting.stat.start_ticks
-        if known and entry is not None and entry.read_at == now and not sighting.pending_fds:
+        more = sighting.mapped or sighting.pending_fds
+        if known and entry is not None and entry.read_at == now and not more:
             return
         self._read(sighting.pid, now, maps=sighting.mapped, sockets=sighting.pending_fds > 0)
 
@@ -324,8 +323,7 @@ class Observer:
             return None
         if facts.place.roost_job is None and self._attempts:
             facts = self._with_attempt(facts)
-        entry = self._watched.put(facts, now)
-        return entry
+        return self._watched.put(facts, now)
 
     def _with_attempt(self, facts: ProcessFacts) -> ProcessFacts:
         """The job whose first process is among its ancestors, as far as they are alive."""
@@ -394,7 +392,7 @@ class Observer:
             driver=driver,
             gpus=gpus,
             processes=tuple(processes),
-            gone=tuple(former.ancestor for former in self._watched.former()),
+            gone=tuple(self._watched.former()),
             containers=tuple(containers),
             scan_complete=complete,
             scanned_at=self._scanned_at,

@@ -120,6 +120,8 @@ def _read(
     uses.update(dict.fromkeys(use for use in slow.mapped if use.minor not in held))
     audit_session = _number(_or_empty(directory, b"sessionid"))
     login_uid = _number(_or_empty(directory, b"loginuid"))
+    if login_uid == AUDIT_UNSET:
+        login_uid = None
     place = place_of_cgroup(cgroup, reader.roost_bases)
     place = place_of_process(place, slow.cmdline, slow.tmux, audit_session)
     facts = ProcessFacts(
@@ -145,7 +147,8 @@ def _read(
         devices=tuple(uses),
         place=place,
         visible=holding.visible,
-        login_uid=login_uid if login_uid != AUDIT_UNSET else None,
+        login_uid=login_uid,
+        login_user=reader.user_name(login_uid),
         pending_fds=pending_descriptors(directory, holding.sockets) if sockets else 0,
     )
     if parse_stat(_must(directory, b"stat")).start_ticks != stat.start_ticks:
