@@ -1,0 +1,249 @@
+"""Roost's API as methods (docs/api.md). Knows paths and problems, not how anything is shown."""
+
+from __future__ import annotations
+
+from roost.client.errors import NotAllowedError, RoostError
+from roost.client.http import Connection, RefusalError, Response, quote
+from roost.client.jsontext import dumps, loads
+from roost.client.paths import default_socket
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any, Self
+
+    from roost.client.types import (
+        FreeItem,
+        Job,
+        Jobs,
+        Ping,
+        Status,
+        Submission,
+        Submitted,
+        Who,
+        Why,
+    )
+
+
+class Client:
+    """A connection to one daemon. `language` ("en", "zh") is that of its sentences.
+
+    Every method raises RoostError when the daemon refuses, NotAllowedError among them for what the
+    caller has no right to, and NoDaemonError when nothing listens. Use it in one thread.
+    """
+
+    def __init__(
+        self,
+        socket_path: str | None = None,
+        *,
+        language: str = "en",
+        timeout_s: float | None = 60.0,
+    ) -> None:
+        self.socket_path = socket_path or default_socket()
+        self._headers = f"Accept-Language: {language}\r\n"
+        self._connection = Connection(self.socket_path, timeout_s)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def call(self, method: str, target: str, body: Mapping[str, Any] | None = None) -> Any:
+        """One call by method and path, for what has no method here. Returns the JSON answer."""
+        data = None if body is None else dumps(dict(body)).encode("ascii")
+        return _value(self._connection.request(method, target, self._headers, data))
+
+    def ping(self) -> Ping:
+        """The daemon's version and server, and who the kernel says is calling."""
+        answer: Ping = self.call("GET", "/v1/ping")
+        return answer
+
+    def status(self) -> Status:
+        """Every GPU with its readings and holders."""
+        answer: Status = self.call("GET", "/v1/status")
+        return answer
+
+    def who(self, gpu: str | None = None, user: str | None = None, scan: bool = False) -> Who:
+        """Holders of GPU memory and processes. `scan` searches every process first."""
+        query = _query(gpu=gpu, user=user, scan="1" if scan else None)
+        answer: Who = self.call("GET", "/v1/who" + query)
+        return answer
+
+    def jobs(
+        self,
+        states: Iterable[str] = (),
+        user: str | None = None,
+        ended: bool = False,
+        limit: int | None = None,
+        after: int | None = None,
+    ) -> Jobs:
+        """Live jobs, with `ended` also ended ones, newest first; `after` is the last job seen."""
+        query = _query(
+            state=",".join(states) or None,
+            user=user,
+            ended="1" if ended else None,
+            limit=limit,
+            after=after,
+        )
+        answer: Jobs = self.call("GET", "/v1/jobs" + query)
+        return answer
+
+    def job(self, job: int) -> Job:
+        answer: Job = self.call("GET", f"/v1/jobs/{job}")
+        return answer
+
+    def why(self, job: int) -> Why:
+        """What a waiting job waits for, which rules and jobs stand before it, and until when."""
+        answer: Why = self.call("GET", f"/v1/jobs/{job}/why")
+        return answer
+
+    def submit(self, submission: Submission) -> Submitted:
+        """Queue a job of the caller's. AnswerLostError: it may have been queued, or not."""
+        answer: Submitted = self.call("POST", "/v1/jobs", submission)
+        return answer
+
+    def cancel(self, job: int) -> Job:
+        answer: Job = self.call("POST", f"/v1/jobs/{job}/cancel")
+        return answer
+
+    def hold(self, job: int) -> Job:
+        answer: Job = self.call("POST", f"/v1/jobs/{job}/hold")
+        return answer
+
+    def release(self, job: int) -> Job:
+        answer: Job = self.call("POST", f"/v1/jobs/{job}/release")
+        return answer
+
+    def requeue(self, job: int) -> Job:
+        answer: Job = self.call("POST", f"/v1/jobs/{job}/requeue")
+        return answer
+
+    def signal(self, job: int, signal: str) -> dict[str, Any]:
+        """Send a running job a signal by name, without SIG ("USR1")."""
+        answer: dict[str, Any] = self.call("POST", f"/v1/jobs/{job}/signal", {"signal": signal})
+        return answer
+
+    def wait(self, job: int, timeout_s: float = 30.0) -> Job:
+        """The job when it has ended, or as it is at the timeout (below the connection's own)."""
+        answer: Job = self.call("GET", f"/v1/jobs/{job}/wait?timeout_s={timeout_s:g}")
+        return answer
+
+    def drain(self, gpu: str, reason: str = "") -> dict[str, Any]:
+        """Start nothing new on a GPU (index or UUID). Operators only."""
+        answer: dict[str, Any] = self.call(
+            "POST", f"/v1/gpus/{quote(gpu)}/drain", {"reason": reason}
+        )
+        return answer
+
+    def undrain(self, gpu: str) -> dict[str, Any]:
+        answer: dict[str, Any] = self.call("POST", f"/v1/gpus/{quote(gpu)}/undrain")
+        return answer
+
+    def free_plan(self, gpu: str, user: str | None = None) -> dict[str, Any]:
+        """What `free` would end, and why each belongs to that GPU. Nothing is ended."""
+        query = _query(user=user)
+        answer: dict[str, Any] = self.call("GET", f"/v1/gpus/{quote(gpu)}/free-plan{query}")
+        return answer
+
+    def free(
+        self, gpu: str, items: Iterable[FreeItem], grace_s: float | None = None
+    ) -> dict[str, Any]:
+        """End exactly these processes (of a `free_plan`): SIGTERM, grace, SIGKILL."""
+        body: dict[str, Any] = {
+            "items": [{"pid": i["pid"], "start_ticks": i["start_ticks"]} for i in items]
+        }
+        if grace_s is not None:
+            body["grace_s"] = grace_s
+        answer: dict[str, Any] = self.call("POST", f"/v1/gpus/{quote(gpu)}/free", body)
+        return answer
+
+    def driver_release(self) -> dict[str, Any]:
+        """Let go of NVML, so that a GPU can be reset or MIG changed. Operators only."""
+        answer: dict[str, Any] = self.call("POST", "/v1/driver/release")
+        return answer
+
+    def driver_hold(self) -> dict[str, Any]:
+        answer: dict[str, Any] = self.call("POST", "/v1/driver/hold")
+        return answer
+
+    def usage(
+        self, start: str | None = None, end: str | None = None, user: str | None = None
+    ) -> dict[str, Any]:
+        """Hourly ledger rows of [start, end), ISO 8601."""
+        answer: dict[str, Any] = self.call(
+            "GET", "/v1/usage" + _query(**{"from": start, "to": end, "user": user})
+        )
+        return answer
+
+    def audit(self, limit: int | None = None) -> dict[str, Any]:
+        """Who did what to whom; for members what concerns themselves."""
+        answer: dict[str, Any] = self.call("GET", "/v1/audit" + _query(limit=limit))
+        return answer
+
+    def rules(self) -> dict[str, Any]:
+        """The rules in force, with their version."""
+        answer: dict[str, Any] = self.call("GET", "/v1/rules")
+        return answer
+
+    def events(self) -> Iterator[tuple[str, Any]]:
+        """(event, value) for "status", "who" and "jobs" whenever they change, on a connection of
+        its own. Ends by AnswerLostError when the daemon goes; close the iterator to stop."""
+        connection = Connection(self.socket_path, 60.0)
+        name, data = "message", ""
+        try:
+            for raw in connection.lines("/v1/events", self._headers):
+                line = raw.decode("utf-8")
+                field, _, value = line.partition(":")
+                value = value.removeprefix(" ")
+                if not line:
+                    if data:
+                        yield name, loads(data)
+                    name, data = "message", ""
+                elif field == "event":
+                    name = value
+                elif field == "data":
+                    data += value
+        except RefusalError as refusal:
+            _value(refusal.response)
+        finally:
+            connection.close()
+
+
+def _query(**fields: object) -> str:
+    pairs = [f"{name}={quote(str(value))}" for name, value in fields.items() if value is not None]
+    return "?" + "&".join(pairs) if pairs else ""
+
+
+def _value(response: Response) -> Any:
+    """The answer's JSON. Raises RoostError for a problem document (RFC 9457) or any other refusal.
+
+    A server error without a document is told as such, with its status.
+    """
+    text = response.body.decode("utf-8", "replace")
+    if 200 <= response.status < 300:
+        try:
+            return loads(text) if text else {}
+        except ValueError:
+            raise RoostError(
+                "not_json", "the daemon's answer is no JSON", response.status
+            ) from None
+    problem: dict[str, Any] = {}
+    if "json" in response.headers.get("content-type", ""):
+        try:
+            found = loads(text)
+        except ValueError:
+            found = None
+        if isinstance(found, dict):
+            problem = found
+    code = str(problem.get("type", "")).rsplit("/", 1)[-1] or f"http_{response.status}"
+    sentence = problem.get("detail") or problem.get("title")
+    if not isinstance(sentence, str):
+        sentence = f"the daemon answered with HTTP {response.status}"
+    known = ("type", "title", "status", "detail")
+    extra = {key: value for key, value in problem.items() if key not in known}
+    kind = NotAllowedError if response.status in (401, 403) else RoostError
+    raise kind(code, sentence, response.status, extra)
