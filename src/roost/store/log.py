@@ -1,0 +1,79 @@
+"""Queries on what is only ever added to: audit, events, versions of the rules; and on `meta`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from roost.store.records import AuditRecord
+from roost.store.tables import audit, events, meta, rules_versions
+
+
+def add_audit(connection: Connection, records: Sequence[AuditRecord]) -> None:
+    if records:
+        connection.execute(insert(audit), [msgspec.structs.asdict(r) for r in records])
+
+
+def audit_rows(connection: Connection, limit: int, user: str | None = None) -> list[dict[str, Any]]:
+    """Newest first; with `user` only what that person did or what was done to them."""
+    query = select(audit)
+    if user is not None:
+        query = query.where((audit.c.user == user) | (audit.c.whom == user))
+    rows = connection.execute(query.order_by(audit.c.id.desc()).limit(limit))
+    return [dict(row._mapping) for row in rows]
+
+
+def add_event(connection: Connection, at: float, kind: str, subject: str, **detail: object) -> None:
+    """Something that happened to the machine or to Roost itself."""
+    row = {"at": at, "kind": kind, "subject": subject, "detail": json.dumps(detail)}
+    connection.execute(insert(events), [row])
+
+
+def event_rows(connection: Connection, limit: int, kind: str | None = None) -> list[dict[str, Any]]:
+    query = select(events)
+    if kind is not None:
+        query = query.where(events.c.kind == kind)
+    rows = connection.execute(query.order_by(events.c.id.desc()).limit(limit))
+    return [dict(r._mapping) | {"detail": json.loads(r.detail)} for r in rows]
+
+
+def drop_events(connection: Connection, before_at: float) -> int:
+    return connection.execute(delete(events).where(events.c.at < before_at)).rowcount
+
+
+def last_rules(connection: Connection) -> dict[str, Any] | None:
+    """The newest accepted version of the rules, with its text."""
+    query = select(rules_versions).order_by(rules_versions.c.version.desc()).limit(1)
+    row = connection.execute(query).first()
+    return dict(row._mapping) if row else None
+
+
+def add_rules(
+    connection: Connection, at: float, uid: int | None, user: str, sha256: str, text: str
+) -> int:
+    """Keeps an accepted text of the rules; its version number."""
+    version = (connection.execute(select(func.max(rules_versions.c.version))).scalar() or 0) + 1
+    connection.execute(
+        insert(rules_versions),
+        [{"version": version, "at": at, "uid": uid, "user": user, "sha256": sha256, "text": text}],
+    )
+    return version
+
+
+def get_meta(connection: Connection, key: str) -> str | None:
+    return connection.execute(select(meta.c.value).where(meta.c.key == key)).scalar_one_or_none()
+
+
+def set_meta(connection: Connection, key: str, value: str) -> None:
+    kind = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
+    statement = kind(meta).values(key=key, value=value)
+    connection.execute(
+        statement.on_conflict_do_update(
+            index_elements=[meta.c.key], set_={"value": statement.excluded.value}
+        )
+    )

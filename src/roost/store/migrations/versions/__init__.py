@@ -1,0 +1,1 @@
+"""One file a change of the schema, oldest first by number. A released one is never edited."""

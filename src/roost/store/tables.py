@@ -1,0 +1,220 @@
+"""The tables as SQLAlchemy Core sees them. Migrations make them; this file must match the newest.
+
+Times are seconds since the epoch (`*_at`), hours and minutes their start in the same unit. Bytes
+stay bytes. Nothing here knows a query.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+)
+
+metadata = MetaData()
+# An INTEGER PRIMARY KEY is SQLite's own row number, which counts by itself.
+Serial = BigInteger().with_variant(Integer(), "sqlite")
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("key", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("user", Text, nullable=False),
+    Column("uid", BigInteger, nullable=False),
+    Column("group", Text, nullable=False),
+    Column("class", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("gpus", Integer, nullable=False),
+    Column("gpu_memory_bytes", BigInteger),
+    Column("gpu_model", Text),
+    Column("cpus", Integer, nullable=False),
+    Column("memory_bytes", BigInteger),
+    Column("walltime_s", BigInteger),
+    Column("submitted_at", Double, nullable=False),
+    Column("begin_at", Double),
+    Column("started_at", Double),
+    Column("ended_at", Double),
+    Column("checkpointed_at", Double),
+    Column("exit_code", Integer),
+    Column("signal", Integer),
+    Column("end_reason", Text),
+    Column("text", Text, nullable=False),
+    Column("gpu_s", Double, nullable=False),
+    Column("busy_s", Double, nullable=False),
+    Column("observed_s", Double, nullable=False),
+    Column("energy_j", Double),
+    Column("peak_memory_bytes", BigInteger),
+    Column("cpu_s", Double),
+    Column("restarts", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("after", Text, nullable=False),
+    Column("array_id", BigInteger),
+    Column("array_index", Integer),
+    Column("array_limit", Integer),
+    Column("held", Boolean, nullable=False),
+    Column("requeue", Boolean, nullable=False),
+    Column("pty", Boolean, nullable=False),
+    Column("directory", LargeBinary, nullable=False),
+    Column("output", LargeBinary),
+    Column("command", LargeBinary, nullable=False),
+    Column("granted", Text, nullable=False),
+    Column("source", Text),
+    Column("input_id", BigInteger, nullable=False),
+    Index("jobs_live", "ended_at", "id"),
+    Index("jobs_user", "user", "id"),
+)
+
+# What the job is made of, kept aside: an array's elements share one; it goes when they are over.
+job_inputs = Table(
+    "job_inputs",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("input", LargeBinary, nullable=False),
+)
+
+attempts = Table(
+    "attempts",
+    metadata,
+    Column("job", BigInteger, ForeignKey("jobs.id"), primary_key=True),
+    Column("attempt", Integer, primary_key=True, autoincrement=False),
+    Column("decided_at", Double, nullable=False),
+    Column("started_at", Double),
+    Column("ended_at", Double),
+    Column("stop_reason", Text),
+    Column("stop_at", Double),
+    Column("stop_grace_s", Double),
+    Column("stop_requeue", Boolean),
+    Column("stop_for_job", BigInteger),
+    Column("stop_rule", Text),
+    Column("end_reason", Text),
+    Column("exit_code", Integer),
+    Column("signal", Integer),
+    Column("done", Boolean),
+    Column("text", Text, nullable=False),
+)
+
+allocations = Table(
+    "allocations",
+    metadata,
+    Column("id", Serial, primary_key=True),
+    Column("gpu_uuid", Text, nullable=False),
+    Column("job", BigInteger, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("group", Text, nullable=False),
+    Column("class", Text, nullable=False),
+    Column("memory_bytes", BigInteger),
+    Column("share", Double, nullable=False),
+    Column("from_at", Double, nullable=False),
+    Column("to_at", Double),
+    Column("held_through", Double, nullable=False),
+    Index("allocations_open", "to_at"),
+    Index("allocations_job", "job", "attempt"),
+)
+
+# Additive while its hour is open; `correction` 0 is what was measured, corrections count up.
+usage = Table(
+    "usage",
+    metadata,
+    Column("hour", BigInteger, primary_key=True, autoincrement=False),
+    Column("gpu_uuid", Text, primary_key=True),
+    Column("user", Text, primary_key=True),
+    Column("group", Text, primary_key=True),
+    Column("job", BigInteger, primary_key=True, autoincrement=False),
+    Column("class", Text, primary_key=True),
+    Column("correction", Integer, primary_key=True, autoincrement=False),
+    Column("held_s", Double, nullable=False),
+    Column("observed_s", Double, nullable=False),
+    Column("busy_s", Double, nullable=False),
+    Column("gb_s", Double, nullable=False),
+    Column("joules", Double, nullable=False),
+)
+
+
+def _readings(name: str, step: str) -> Table:
+    return Table(
+        name,
+        metadata,
+        Column(step, BigInteger, primary_key=True, autoincrement=False),
+        Column("gpu_uuid", Text, primary_key=True),
+        Column("observed_s", Double, nullable=False),
+        Column("utilisation_s", Double, nullable=False),
+        Column("busy_s", Double, nullable=False),
+        Column("memory_byte_s", Double, nullable=False),
+        Column("joules", Double, nullable=False),
+        Column("memory_max_bytes", BigInteger),
+        Column("power_max_w", Double),
+        Column("temperature_max_c", Integer),
+    )
+
+
+minutes = _readings("minutes", "minute")
+hours = _readings("hours", "hour")
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Serial, primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("uid", BigInteger),
+    Column("user", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("whom", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Index("audit_user", "user", "id"),
+)
+
+rules_versions = Table(
+    "rules_versions",
+    metadata,
+    Column("version", Integer, primary_key=True, autoincrement=False),
+    Column("at", Double, nullable=False),
+    Column("uid", BigInteger),
+    Column("user", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("text", Text, nullable=False),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", Serial, primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("detail", Text, nullable=False),
+    Index("events_at", "at"),
+)
+
+gpus = Table(
+    "gpus",
+    metadata,
+    Column("uuid", Text, primary_key=True),
+    Column("index", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("memory_bytes", BigInteger, nullable=False),
+    Column("first_seen_at", Double, nullable=False),
+    Column("last_seen_at", Double, nullable=False),
+    Column("drained", Boolean, nullable=False),
+    Column("drain_reason", Text, nullable=False),
+    Column("inventory", Text, nullable=False),
+)
