@@ -6,8 +6,6 @@ syntax; `say` loads an area on first use, so that a command pays only for what i
 
 from __future__ import annotations
 
-from importlib import import_module
-
 LANGUAGES = ("en", "zh")
 
 
@@ -19,5 +17,12 @@ def language_of(locale: str) -> str:
 def say(language: str, message: str, **numbers: object) -> str:
     """The sentence `area.code` in that language. Raises KeyError for one that does not exist."""
     area, code = message.split(".", 1)
-    pair: tuple[str, str] = import_module(f"roost.core.text.{area}").MESSAGES[code]
+    pair: tuple[str, str] = _area(area)[code]
     return pair[LANGUAGES.index(language)].format(**numbers)
+
+
+def _area(area: str) -> dict[str, tuple[str, str]]:
+    messages: dict[str, tuple[str, str]] = __import__(
+        f"roost.core.text.{area}", fromlist=["MESSAGES"]
+    ).MESSAGES
+    return messages

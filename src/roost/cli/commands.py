@@ -1,0 +1,181 @@
+"""Every command and option as data: parser, help, completions and docs/cli.md all read this table.
+
+What a command does stands in its own module, loaded when it is called; its help in
+`core/text/cli_help.py` under "COMMAND" and "COMMAND.--option".
+"""
+
+from __future__ import annotations
+
+
+class Option:
+    """`names` short first; `value` the word for its value in help, "" for a flag; `kind` names a
+    reader of `values.READERS`; `repeat` collects a list. Its key is the long name without dashes.
+    """
+
+    __slots__ = ("choices", "key", "kind", "names", "repeat", "value")
+
+    def __init__(
+        self,
+        names: str,
+        value: str = "",
+        kind: str = "text",
+        choices: tuple[str, ...] = (),
+        repeat: bool = False,
+    ) -> None:
+        self.names = names.split()
+        self.key = self.names[-1][2:].replace("-", "_")
+        self.value = value
+        self.kind = kind
+        self.choices = choices
+        self.repeat = repeat
+
+
+class Argument:
+    """`many`: "1", "?" (none or one), "+" (one or more), "*"."""
+
+    __slots__ = ("kind", "many", "name")
+
+    def __init__(self, name: str, many: str = "1", kind: str = "text") -> None:
+        self.name = name
+        self.many = many
+        self.kind = kind
+
+
+class Command:
+    """`module` and `function` of roost.cli; `stops` ends options at the first other word."""
+
+    __slots__ = ("arguments", "function", "hidden", "module", "name", "options", "stops")
+
+    def __init__(
+        self,
+        where: str,
+        arguments: tuple[Argument, ...] = (),
+        options: tuple[Option, ...] = (),
+        stops: bool = False,
+        hidden: bool = False,
+    ) -> None:
+        self.name = ""
+        self.module, _, self.function = where.partition(":")
+        self.arguments = arguments
+        self.options = options
+        self.stops = stops
+        self.hidden = hidden
+
+
+CLASSES = ("urgent", "regular", "background")
+ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL")
+STATES = ("PENDING", "STARTING", "RUNNING", "PREEMPTING", "SUSPENDED", "COMPLETING", *ENDED)
+SHELLS = ("bash", "zsh", "fish")
+
+SOCKET = Option("--socket", "PATH")
+HELP = Option("-h --help")
+JSON = Option("--json")
+USER = Option("-u --user", "USER", "user")
+GROUP = Option("--group", "GROUP")
+COMMON = (SOCKET, HELP)
+
+_JOBS = (Argument("JOB", "+", "job"),)
+_JOB = (Argument("JOB", "1", "job"),)
+_GPU = Argument("GPU", "1", "gpu")
+_ROOT = Option("--root", "DIR", "path")
+_DRY_RUN = Option("--dry-run")
+
+RUN_OPTIONS = (
+    Option("-g --gpus", "N", "whole"),
+    Option("--gpu-mem", "SIZE", "size"),
+    Option("--gpu-model", "MODEL"),
+    Option("--class", "CLASS", choices=CLASSES),
+    Option("-t --time", "TIME", "duration"),
+    Option("-c --cpus", "N", "count"),
+    Option("-m --mem", "SIZE", "size"),
+    Option("-n --name", "NAME"),
+    GROUP,
+    Option("-a --array", "RANGE", "array"),
+    Option("--after", "JOB", "jobs", repeat=True),
+    Option("-b --begin", "WHEN"),
+    Option("--hold"),
+    Option("-C --chdir", "DIR", "path"),
+    Option("--env-file", "FILE", "path", repeat=True),
+    Option("--signal", "SIGNAL[@SECONDS]", "signal"),
+    Option("-o --output", "PATTERN", "path"),
+    Option("--no-requeue"),
+    Option("-w --wait"),
+    Option("-f --follow"),
+    Option("--pty"),
+    JSON,
+)
+
+COMMANDS: dict[str, Command] = {
+    "status": Command(
+        "status:status", options=(Option("-w --watch", "SECONDS", "optional_seconds"), JSON)
+    ),
+    "who": Command(
+        "who:who", options=(Option("-g --gpu", "GPU", "gpu"), USER, Option("--scan"), JSON)
+    ),
+    "top": Command("top:top", options=(USER,)),
+    "run": Command("run:run", (Argument("COMMAND", "+"),), RUN_OPTIONS, stops=True),
+    "jobs": Command(
+        "jobs:jobs",
+        options=(
+            USER,
+            Option("--mine"),
+            Option("-a --all"),
+            Option("-s --state", "STATE", "states", STATES, repeat=True),
+            Option("-n --limit", "N", "count"),
+            JSON,
+        ),
+    ),
+    "show": Command("show:show", _JOBS, (JSON,)),
+    "why": Command("why:why", _JOB, (JSON,)),
+    "logs": Command("logs:logs", _JOB, (Option("-f --follow"), Option("-n --lines", "N", "whole"))),
+    "cancel": Command("control:cancel", _JOBS, (JSON,)),
+    "hold": Command("control:hold", _JOBS, (JSON,)),
+    "release": Command("control:release", _JOBS, (JSON,)),
+    "requeue": Command("control:requeue", _JOBS, (JSON,)),
+    "wait": Command("wait:wait", _JOBS, (Option("--timeout", "TIME", "duration"), JSON)),
+    "free": Command(
+        "free:free",
+        (_GPU,),
+        (USER, Option("--grace", "TIME", "duration"), Option("-y --yes"), JSON),
+    ),
+    "drain": Command("control:drain", (_GPU,), (Option("--reason", "TEXT"), JSON)),
+    "undrain": Command("control:undrain", (_GPU,), (JSON,)),
+    "rules check": Command("rules:check", (Argument("FILE", "?", "path"),), (JSON,)),
+    "rules show": Command("rules:show", options=(JSON,)),
+    "usage": Command(
+        "usage:usage", options=(Option("--from", "WHEN"), Option("--to", "WHEN"), USER, JSON)
+    ),
+    "audit": Command("usage:audit", options=(Option("-n --limit", "N", "count"), JSON)),
+    "driver release": Command("control:driver_release", options=(JSON,)),
+    "driver hold": Command("control:driver_hold", options=(JSON,)),
+    "serve": Command(
+        "serve:serve",
+        options=(
+            Option("--simulate", "NxMODEL"),
+            Option("--auto-simulate"),
+            Option("--state", "DIR", "path"),
+            Option("--rules", "FILE", "path"),
+            Option("--database", "URL"),
+        ),
+    ),
+    "install": Command("install:install", options=(_DRY_RUN, _ROOT)),
+    "uninstall": Command("install:uninstall", options=(_DRY_RUN, _ROOT, Option("--purge"))),
+    "completions": Command("complete:completions", (Argument("SHELL", "1", "shell"),)),
+    "version": Command("version:version", options=(JSON,)),
+    "help": Command("help:help_command", (Argument("COMMAND", "*"),)),
+    "agent": Command("serve:agent", (Argument("ARGUMENT", "*"),), stops=True, hidden=True),
+    "server": Command("serve:server", (Argument("ARGUMENT", "*"),), stops=True, hidden=True),
+}
+for _name, _command in COMMANDS.items():
+    _command.name = _name
+
+GROUPS = (
+    ("see", ("status", "who", "top")),
+    (
+        "queue",
+        ("run", "jobs", "show", "why", "logs", "wait", "cancel", "hold", "release", "requeue"),
+    ),
+    ("operate", ("free", "drain", "undrain", "driver release", "driver hold", "usage", "audit")),
+    ("set_up", ("serve", "rules check", "rules show", "install", "uninstall", "completions")),
+    ("about", ("version", "help")),
+)

@@ -1,0 +1,62 @@
+"""What every command is called with: the words given, the terminal, the way to the daemon."""
+
+from __future__ import annotations
+
+from roost.cli.terminal import Terminal, write
+from roost.core.text.catalogue import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from roost.cli.parse import Parsed
+    from roost.client.api import Client
+
+
+class Context:
+    """One call of one command. `client()` connects on first use."""
+
+    __slots__ = ("_client", "command", "given", "terminal")
+
+    def __init__(self, command: str, given: Parsed, terminal: Terminal) -> None:
+        self.command = command
+        self.given = given
+        self.terminal = terminal
+        self._client: Client | None = None
+
+    def option(self, key: str, default: Any = None) -> Any:
+        return self.given.options.get(key, default)
+
+    @property
+    def json(self) -> bool:
+        return "json" in self.given.options
+
+    def client(self) -> Client:
+        if self._client is None:
+            from roost.client.api import Client
+
+            self._client = Client(self.option("socket"), language=self.terminal.language)
+        return self._client
+
+    def say(self, message: str, **numbers: object) -> str:
+        """The sentence `area.code`, or `code` of the area `cli`, in the person's language."""
+        if "." not in message:
+            message = "cli." + message
+        return say(self.terminal.language, message, **numbers)
+
+    def out(self, text: str) -> None:
+        """Writes lines to standard output."""
+        write(1, self.terminal.encode(text + "\n"))
+
+    def err(self, text: str) -> None:
+        write(2, self.terminal.encode(text + "\n"))
+
+    def note(self, message: str, **numbers: object) -> None:
+        """One line to standard error, with the command's name."""
+        self.err(f"roost {self.command}: {self.say(message, **numbers)}")
+
+    def out_json(self, value: Any) -> None:
+        """One JSON document on a line, in ASCII: the same in every locale."""
+        from roost.client.jsontext import dumps
+
+        write(1, dumps(value).encode("ascii") + b"\n")

@@ -1,0 +1,209 @@
+"""What the command line says when the words, a file or the daemon are not as they should be."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, tuple[str, str]] = {
+    # -- the words themselves ------------------------------------------------------------------
+    "unknown_command": ("there is no command {word}", "没有命令 {word}"),
+    "unknown_subcommand": (
+        "{command} {word}: there is no such command; there is: {choices}",
+        "{command} {word}：没有这个命令；可用：{choices}",
+    ),
+    "missing_subcommand": ("{command} what? One of: {choices}", "{command} 之后请写：{choices}"),
+    "unknown_option": ("there is no option {option}", "没有选项 {option}"),
+    "did_you_mean": ("Did you mean {near}?", "是不是想写 {near}？"),
+    "see_help": ("“{command} --help” lists what there is.", "输入“{command} --help”查看用法。"),
+    "takes_no_value": ("{option} takes no value", "{option} 不带值"),
+    "needs_value": (
+        "{option} needs a value: {option} {value}",
+        "{option} 需要一个值：{option} {value}",
+    ),
+    "missing_argument": ("{argument} is missing", "缺少 {argument}"),
+    "extra_argument": ("one word too many: {word}", "多余的参数：{word}"),
+    "not_a_choice": (
+        "{what}: {given} is not one of {choices}",
+        "{what}：{given} 不在可选范围 {choices} 之内",
+    ),
+    "not_a_number": ("{option}: {given} is not a whole number", "{option}：{given} 不是整数"),
+    "not_positive": ("{option}: {given} is not 1 or more", "{option}：{given} 必须不小于 1"),
+    "not_a_size": (
+        "{option}: {given} is not a size; write 16G, 512M or 1.5T (with its unit, powers of 1024)",
+        "{option}：{given} 不是容量；请写 16G、512M 或 1.5T（要带单位，按 1024 进位）",
+    ),
+    "not_a_duration": (
+        "{option}: {given} is not a length of time; write 90m, 4h, 1d12h or 2:30:00",
+        "{option}：{given} 不是时长；请写 90m、4h、1d12h 或 2:30:00",
+    ),
+    "not_seconds": (
+        "{option}: {given} is not a number of seconds from 0.1 to 86400",
+        "{option}：{given} 不是 0.1 到 86400 之间的秒数",
+    ),
+    "not_a_job": ("{given} is not a job's number", "{given} 不是作业号"),
+    "not_a_gpu": (
+        "{given} is not a GPU: write its index (0, 1 …) or its UUID (GPU-…)",
+        "{given} 不是 GPU：请写序号（0、1 …）或 UUID（GPU-…）",
+    ),
+    "not_a_user": ("{given!r} is not an account's name", "{given!r} 不是账户名"),
+    "not_an_array": (
+        "{option}: {given} is not an array; write 0-9, 1,3,7, 0-99:10 or 0-9%2 (two at once)",
+        "{option}：{given} 不是数组；请写 0-9、1,3,7、0-99:10 或 0-9%2（同时最多 2 个）",
+    ),
+    "array_too_large": (
+        "{option}: {given} is {jobs} jobs; nobody may queue that many at once",
+        "{option}：{given} 共 {jobs} 个作业，超过一次可排队的数量",
+    ),
+    "not_a_signal": (
+        "{option}: {given} is not a signal that a job can catch; write USR1 or USR1@60",
+        "{option}：{given} 不是作业能捕获的信号；请写 USR1 或 USR1@60",
+    ),
+    "not_a_path": ("{option}: not a path", "{option}：不是路径"),
+    "not_a_time": (
+        "{option}: {given} is not a time; write 18:00, “tomorrow 9:00”, +2h or 2026-12-03T09:00",
+        "{option}：{given} 不是时间；请写 18:00、“明天 9:00”、+2h 或 2026-12-03T09:00",
+    ),
+    "time_is_past": ("{option}: {given} is already past", "{option}：{given} 已经过去"),
+    "either_or": ("{one} and {other} exclude each other", "{one} 与 {other} 不能同时使用"),
+    # -- submitting ----------------------------------------------------------------------------
+    "no_such_directory": (
+        "the directory {path} does not exist: the job could not start there",
+        "目录 {path} 不存在，作业无法在其中启动",
+    ),
+    "not_a_directory": ("{path} is not a directory", "{path} 不是目录"),
+    "no_right_to_directory": ("no right to enter the directory {path}", "无权进入目录 {path}"),
+    "directory_gone": (
+        "the directory that you are in is gone; cd to one that exists, or name one with --chdir",
+        "当前目录已不存在；请 cd 到存在的目录，或用 --chdir 指定",
+    ),
+    "no_such_command": (
+        "{command}: no such command in PATH or in {directory}",
+        "{command}：在 PATH 和 {directory} 中都找不到这个命令",
+    ),
+    "no_such_program": ("{command}: no such file", "{command}：没有这个文件"),
+    "program_is_directory": (
+        "{command} is a directory, not a program",
+        "{command} 是目录，不是程序",
+    ),
+    "not_executable": (
+        "{command} has no right to execute: chmod +x {command},"
+        " or roost run {command} (as a script)",
+        "{command} 没有执行权限：请 chmod +x {command}，或用 roost run {command}（作为脚本提交）",
+    ),
+    "not_executable_program": (
+        "{command} has no right to execute and no #! line; name its interpreter:"
+        " roost run -- python {command}",
+        "{command} 没有执行权限，也没有 #! 行；请写出解释器：roost run -- python {command}",
+    ),
+    "script_without_interpreter": (
+        "{path} does not begin with #!: to run it as a command write"
+        " roost run -- INTERPRETER {path}",
+        "{path} 没有以 #! 开头：要作为命令运行，请写 roost run -- 解释器 {path}",
+    ),
+    "script_too_large": (
+        "{path} has {bytes} bytes; a script may have {limit}: put the work in files, and call them",
+        "{path} 有 {bytes} 字节；脚本上限是 {limit}：请把内容放进文件再调用",
+    ),
+    "command_too_large": (
+        "the command has {bytes} bytes; the limit is {limit}: put the arguments in a file",
+        "命令共 {bytes} 字节，上限是 {limit}：请把参数放进文件",
+    ),
+    "argument_too_large": (
+        "one argument has {bytes} bytes; Linux starts no program with one above {limit}:"
+        " put it in a file",
+        "有一个参数长 {bytes} 字节；Linux 无法用超过 {limit} 的参数启动程序：请放进文件",
+    ),
+    "environment_too_large": (
+        "the environment has {bytes} bytes; the limit is {limit}; the largest variable is {name}",
+        "环境变量共 {bytes} 字节，上限是 {limit}；最大的是 {name}",
+    ),
+    "name_too_long": (
+        "--name has {characters} characters; the limit is {limit}",
+        "--name 有 {characters} 个字符，上限是 {limit}",
+    ),
+    "bad_directive": ("{path} line {line}: {text}", "{path} 第 {line} 行：{text}"),
+    "bad_quotes": ("a quote is not closed", "引号没有闭合"),
+    "bad_env_file": (
+        "{path} line {line}: not NAME=VALUE",
+        "{path} 第 {line} 行：不是 NAME=VALUE",
+    ),
+    "pty_needs_terminal": (
+        "--pty needs a terminal on standard input",
+        "--pty 需要标准输入是终端",
+    ),
+    "array_cannot": ("{option} does not go with --array", "{option} 不能与 --array 同用"),
+    "attach_failed": (
+        "job {job} runs, but its terminal cannot be reached: {text}",
+        "作业 {job} 在运行，但连不上它的终端：{text}",
+    ),
+    # -- the daemon ----------------------------------------------------------------------------
+    "no_daemon": (
+        "no Roost daemon at {path}; start it with “roost serve”, or name another with --socket",
+        "{path} 没有 Roost 守护进程；请用“roost serve”启动，或用 --socket 指定",
+    ),
+    "daemon_gone": (
+        "no Roost daemon at {path} (a socket is there, but nothing answers);"
+        " start it with “roost serve”",
+        "{path} 没有 Roost 守护进程（套接字还在，但没有应答）；请用“roost serve”启动",
+    ),
+    "socket_permission": ("no right to open {path}", "无权打开 {path}"),
+    "answer_lost": (
+        "the daemon went away before it answered: it may have done this or not; look before you"
+        " try again (roost jobs)",
+        "守护进程在应答前离开了：这个操作可能已执行，也可能没有；请先查看（roost jobs）再重试",
+    ),
+    "timeout": (
+        "the daemon at {path} does not answer in time",
+        "{path} 的守护进程没有及时应答",
+    ),
+    "not_http": ("what listens at {path} is not Roost", "在 {path} 监听的不是 Roost"),
+    "fault": (
+        "this is a fault in Roost; please report it with the lines above",
+        "这是 Roost 的缺陷；请附上以上内容报告",
+    ),
+    # -- files and answers ---------------------------------------------------------------------
+    "no_output_yet": (
+        "job {job} has written nothing yet: {state}",
+        "作业 {job} 还没有输出：{state}",
+    ),
+    "no_output_file": (
+        "job {job} has no output file: {text}",
+        "作业 {job} 没有输出文件：{text}",
+    ),
+    "output_unreadable": (
+        "{path}: {text}; it is read with your own rights, and belongs to {user}",
+        "{path}：{text}；输出以你自己的权限读取，它属于 {user}",
+    ),
+    "nothing_confirmed": (
+        "standard input is no terminal: say --yes to end these without being asked",
+        "标准输入不是终端：不经询问就结束它们，请加 --yes",
+    ),
+    "rules_file_missing": ("{path} does not exist", "{path} 不存在"),
+    "rules_wrong": ("{path}: {count} mistakes", "{path}：{count} 处错误"),
+    # -- serving -------------------------------------------------------------------------------
+    "already_served": (
+        "another Roost daemon serves {path} (pid {pid}); stop it first, or name another --state",
+        "{path} 已由另一个 Roost 守护进程使用（pid {pid}）；请先停止它，或用 --state 指定别处",
+    ),
+    "socket_path_too_long": (
+        "the socket's path {path} has {bytes} bytes; Linux allows {limit}: name a shorter --socket",
+        "套接字路径 {path} 长 {bytes} 字节，Linux 只允许 {limit}：请用 --socket 指定更短的",
+    ),
+    "socket_taken": (
+        "{path} is already answered by a daemon; stop it first, or name another --socket",
+        "{path} 已有守护进程应答；请先停止它，或用 --socket 指定别处",
+    ),
+    "cannot_write_state": ("cannot write {path}: {text}", "无法写入 {path}：{text}"),
+    "needs_root": ("only root may do this", "只有 root 可以执行"),
+    "no_useradd": (
+        "useradd is not installed, so the system user roost cannot be made: make it, try again",
+        "没有 useradd，无法建立系统用户 roost：请先建立它再试",
+    ),
+    "useradd_failed": (
+        "useradd could not make the system user roost: {text}",
+        "useradd 未能建立系统用户 roost：{text}",
+    ),
+    "child_gave_up": (
+        "the {part} stopped with exit code {code} and is not started again: see its lines above",
+        "{part} 以退出码 {code} 停止，不再重启：请看上面它的输出",
+    ),
+    "part_missing": ("this installation has no {part}", "此安装没有 {part}"),
+}

@@ -1,0 +1,202 @@
+"""Help of every command and option; the keys are those of `roost.cli.commands`."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, tuple[str, str]] = {
+    "usage_word": ("Usage:", "用法："),
+    "options": ("Options:", "选项："),
+    "intro": (
+        "Roost shares GPU servers by explicit rules: who uses what, a queue, a fair bill.",
+        "Roost 按明确的规则共享 GPU 服务器：谁在占用、怎样排队、公平记账。",
+    ),
+    "more": (
+        "“roost COMMAND --help” says more. ROOST_SOCKET or --socket names the daemon.",
+        "“roost 命令 --help”查看详情。ROOST_SOCKET 或 --socket 指定守护进程。",
+    ),
+    "group.see": ("See", "查看"),
+    "group.queue": ("Queue", "排队"),
+    "group.operate": ("Operate", "管理"),
+    "group.set_up": ("Set up", "部署"),
+    "group.about": ("About", "关于"),
+    "exit_codes": (
+        "Exit codes: 0 done, 1 refused or failed, 2 usage, 3 no daemon, 4 not allowed.",
+        "退出码：0 完成，1 被拒绝或失败，2 用法错误，3 没有守护进程，4 无权限。",
+    ),
+    # -- common options ------------------------------------------------------------------------
+    "--socket": ("the daemon's socket", "守护进程的套接字"),
+    "--help": ("this text", "显示本说明"),
+    "--json": ("print one JSON document", "输出 JSON"),
+    "--user": ("of this account only", "只看这个账户"),
+    "--group": ("of this group only", "只看这个组"),
+    "--yes": ("do not ask", "不再询问"),
+    "--dry-run": ("say what would be done, and do nothing", "只说明会做什么，不执行"),
+    "--root": ("write below this folder instead of /", "写到此目录下，而不是 /"),
+    # -- see -----------------------------------------------------------------------------------
+    "status": (
+        "Every GPU on a line: free, or whose and until when",
+        "每个 GPU 一行：空闲，或谁占用到何时",
+    ),
+    "status.--watch": (
+        "print again every so many seconds (2), until Ctrl-C",
+        "每隔若干秒（默认 2）刷新，Ctrl-C 结束",
+    ),
+    "who": (
+        "Who holds each GPU, since when, and by what right",
+        "谁占用每个 GPU、从何时起、凭什么",
+    ),
+    "who.--gpu": ("of this GPU only (index or UUID)", "只看这个 GPU（序号或 UUID）"),
+    "who.--scan": ("search every process first", "先扫描所有进程"),
+    "top": ("Live view of GPUs, holders and jobs", "实时查看 GPU、占用者和作业"),
+    # -- queue ---------------------------------------------------------------------------------
+    "run": ("Queue a command or a script", "把命令或脚本加入排队"),
+    "run.more": (
+        "roost run [OPTIONS] -- COMMAND... queues a command.\n"
+        "roost run [OPTIONS] SCRIPT [ARG...] queues a script that begins with #!, with "
+        "the options of its #ROOST lines; #SBATCH lines are read where they have a "
+        "meaning here. SCRIPT - is standard input. Options on the command line go before "
+        "#ROOST, and #ROOST before #SBATCH.\n"
+        "The job gets this shell's environment, directory and umask, and runs as you. "
+        "Output goes to roost-JOB.out (roost-ARRAY_INDEX.out); a PATTERN may hold %j job,"
+        " %A array, %a index, %x name, %u user.\n"
+        "Sizes: 10G, 512M. Times: 90m, 4h, 1d12h, 2:30:00.",
+        "roost run [选项] -- 命令...：提交一条命令。\n"
+        "roost run [选项] 脚本 [参数...]：提交以 #! 开头的脚本，读取其中的 #ROOST 行；#SBAT"
+        "CH 行在有对应含义时也会采用。脚本写 - 表示标准输入。优先级：命令行选项、#ROOST、#S"
+        "BATCH。\n"
+        "作业沿用当前 shell 的环境变量、目录和 umask，以你的身份运行。输出写入 roost-作业号"
+        ".out（数组为 roost-数组号_序号.out）；PATTERN 中可用 %j 作业号、%A 数组号、%a 序号"
+        "、%x 名称、%u 用户。\n"
+        "容量：10G、512M。时长：90m、4h、1d12h、2:30:00。",
+    ),
+    "run.--gpus": ("whole GPUs (1)", "整卡数量（默认 1）"),
+    "run.--gpu-mem": ("a share: this much memory of a shared GPU", "共享卡上的显存份额"),
+    "run.--gpu-model": ("only on GPUs of this model", "只用这种型号的 GPU"),
+    "run.--class": (
+        "priority: urgent, regular or background",
+        "优先级：urgent 紧急、regular 普通、background 后台",
+    ),
+    "run.--time": ("ended after this long", "最长运行时间，到时结束"),
+    "run.--cpus": ("CPU cores", "CPU 核数"),
+    "run.--mem": ("memory of the host; more ends the job", "内存上限，超出则结束作业"),
+    "run.--name": ("the job's name", "作业名称"),
+    "run.--group": ("the group that it is charged to", "记账的组"),
+    "run.--array": (
+        "one job for each index: 0-9, 1,3,7, 0-99:10, 0-9%2 (two at once)",
+        "每个序号一个作业：0-9、1,3,7、0-99:10、0-9%2（同时最多 2 个）",
+    ),
+    "run.--after": ("start after these jobs have ended well", "在这些作业成功结束后才启动"),
+    "run.--begin": (
+        "not before: 18:00, “tomorrow 9:00”, +2h, 2026-12-03T09:00 (time zone of the rules)",
+        "最早启动时间：18:00、“明天 9:00”、+2h、2026-12-03T09:00（按规则的时区）",
+    ),
+    "run.--hold": ("queue it held, until roost release", "提交后先挂起，直到 roost release"),
+    "run.--chdir": ("the directory that it runs in", "运行目录"),
+    "run.--env-file": (
+        "variables from a file of NAME=VALUE lines, over this shell's",
+        "从文件读取 NAME=VALUE，覆盖当前环境变量",
+    ),
+    "run.--signal": (
+        "send this signal so many seconds (60) before the time is over, and when preempted",
+        "到时前若干秒（默认 60）以及被抢占时先发此信号",
+    ),
+    "run.--output": ("where its output goes", "输出文件"),
+    "run.--no-requeue": (
+        "when preempted or lost with the server, end rather than queue again",
+        "被抢占或随服务器丢失时直接结束，不再排队",
+    ),
+    "run.--wait": ("wait for the end, and exit as the job does", "等到结束，退出码与作业相同"),
+    "run.--follow": (
+        "show its output until the end, then as --wait",
+        "显示输出直到结束，其余同 --wait",
+    ),
+    "run.--pty": ("interactively, on this terminal", "在当前终端交互运行"),
+    "jobs": ("Jobs that run and wait", "正在运行和排队的作业"),
+    "jobs.--mine": ("your own", "只看自己的"),
+    "jobs.--all": ("ended ones too", "包括已结束的"),
+    "jobs.--state": ("in these states: RUNNING,PENDING", "只看这些状态：RUNNING,PENDING"),
+    "jobs.--limit": ("at most so many", "最多显示多少个"),
+    "show": ("All about a job", "作业详情"),
+    "why": ("What a job waits for, and until when", "作业在等什么，预计何时启动"),
+    "logs": ("A job's output", "作业输出"),
+    "logs.--follow": ("until the job has ended", "持续显示直到作业结束"),
+    "logs.--lines": ("the last lines only", "只看最后若干行"),
+    "wait": ("Wait for jobs; exit as they did", "等待作业结束，退出码与作业相同"),
+    "wait.more": (
+        "Exits as the job did: its code, 128+N for signal N, 124 when its time was over. "
+        "With several jobs, as the first of them that did not end well. 124 too when "
+        "--timeout is over.",
+        "退出码与作业相同；被信号 N 终止为 128+N，超时为 124。多个作业时取第一个没有成功的"
+        "。--timeout 到时也是 124。",
+    ),
+    "wait.--timeout": ("wait no longer than this", "最多等这么久"),
+    "cancel": ("End jobs, or take them out of the queue", "结束作业或取消排队"),
+    "hold": ("Keep waiting jobs from starting", "挂起排队中的作业"),
+    "release": ("Let held jobs start again", "放行被挂起的作业"),
+    "requeue": ("End running jobs and queue them again", "结束运行中的作业并重新排队"),
+    # -- operate -------------------------------------------------------------------------------
+    "free": (
+        "End the processes that hold a GPU, shown first",
+        "结束占用某个 GPU 的进程，先列出再询问",
+    ),
+    "free.more": (
+        "Lists exactly the processes that it would end, and why each belongs to that GPU;"
+        " then asks. They get SIGTERM, the grace, SIGKILL. Your own, or as an operator "
+        "anybody's. It is written to the audit log.",
+        "先列出将要结束的每个进程及其属于该 GPU 的依据，再询问。依次发送 SIGTERM、等待、SIG"
+        "KILL。只能结束自己的进程；管理员可结束任何人的。操作写入审计日志。",
+    ),
+    "free.--grace": (
+        "time between SIGTERM and SIGKILL (10s)",
+        "SIGTERM 与 SIGKILL 之间的时间（10s）",
+    ),
+    "drain": ("Start nothing new on a GPU", "不再向某个 GPU 分配新作业"),
+    "drain.--reason": ("shown to everyone", "原因，所有人可见"),
+    "undrain": ("Use a drained GPU again", "恢复使用被停用的 GPU"),
+    "driver release": (
+        "Let go of the driver, so that a GPU can be reset or MIG changed",
+        "放开驱动，以便重置 GPU 或更改 MIG",
+    ),
+    "driver hold": ("Take the driver up again", "重新使用驱动"),
+    "usage": ("Hours held and used, by person and job", "按人和作业统计占用与使用时长"),
+    "usage.--from": ("from this day or time on", "起始日期或时间"),
+    "usage.--to": ("up to this day or time, not included", "截止日期或时间（不含）"),
+    "audit": ("Who did what to whom", "谁对谁做了什么"),
+    "audit.--limit": ("at most so many, newest first (50)", "最多显示多少条，新的在前（50）"),
+    # -- set up --------------------------------------------------------------------------------
+    "serve": ("Start Roost in the foreground", "在前台启动 Roost"),
+    "serve.more": (
+        "As root it serves the machine: the agent as root, the server as the system user "
+        "roost, which is made if it is not there. As anyone else it serves that user "
+        "alone. SIGTERM or Ctrl-C stops it; jobs go on. For systemd see roost install.",
+        "以 root 运行时服务整台机器：agent 以 root 运行，server 以系统用户 roost 运行（没有"
+        "则建立）。普通用户运行时只服务自己。SIGTERM 或 Ctrl-C 停止，作业继续运行。systemd "
+        "见 roost install。",
+    ),
+    "serve.--simulate": (
+        "simulated GPUs: 8xA100, 4xH100, 2xRTX4090 …",
+        "模拟 GPU：8xA100、4xH100、2xRTX4090 …",
+    ),
+    "serve.--auto-simulate": ("8xA100 where there is no GPU", "没有 GPU 时模拟 8xA100"),
+    "serve.--state": ("its files, and its sockets", "状态文件和套接字的目录"),
+    "serve.--rules": ("the rules file", "规则文件"),
+    "serve.--database": ("sqlite:///… or postgresql://…", "sqlite:///… 或 postgresql://…"),
+    "install": (
+        "Set up this machine: user, systemd units, rules, completions",
+        "部署本机：用户、systemd 单元、规则、补全",
+    ),
+    "uninstall": (
+        "Take away what install set up; rules and data stay",
+        "移除 install 的部署，保留规则和数据",
+    ),
+    "uninstall.--purge": ("rules and data too", "连同规则和数据一起移除"),
+    "rules check": ("Say what is wrong in a rules file", "检查规则文件"),
+    "rules show": ("The rules in force", "显示当前规则"),
+    "completions": ("Completions for bash, zsh or fish", "输出 bash、zsh 或 fish 的补全脚本"),
+    "version": ("The versions of this program and the daemon", "显示程序和守护进程的版本"),
+    "help": ("Help on a command", "查看命令的用法"),
+    "agent": ("The agent alone, for systemd and serve", "只启动代理，供 systemd 和 serve 使用"),
+    "server": (
+        "The server alone, for systemd and serve",
+        "只启动服务进程，供 systemd 和 serve 使用",
+    ),
+}
