@@ -196,7 +196,10 @@ class Welcome(ToServer, frozen=True, tag="welcome"):
 
 
 class Observed(ToServer, frozen=True, tag="observed"):
+    """One look at the host; `request` names the Scan that it answers, 0 is the usual sample."""
+
     observation: Observation
+    request: int = 0
 
 
 class AttemptState(msgspec.Struct, frozen=True):
@@ -216,7 +219,9 @@ class AttemptState(msgspec.Struct, frozen=True):
 class AttemptEnd(msgspec.Struct, frozen=True):
     """How an attempt ended. `done` is True where the job itself declared its work finished.
 
-    `text` explains a launch that failed, for its user. Memory and CPU are those of its cgroup.
+    `text` explains a launch that failed, for its user, in English; `message` and `numbers` say the
+    same in any language (`say(language, end.message, **end.numbers)`); `message` "" has no other.
+    Memory and CPU are those of its cgroup.
     """
 
     reason: EndReason
@@ -227,6 +232,8 @@ class AttemptEnd(msgspec.Struct, frozen=True):
     peak_memory_bytes: int | None = None
     cpu_s: float | None = None
     text: str = ""
+    message: str = ""
+    numbers: dict[str, str] = {}
 
 
 class AttemptChanged(ToServer, frozen=True, tag="attempt_changed"):
