@@ -102,7 +102,9 @@ def free_plan(
             if facts is None or facts.start_ticks != identity[1]:
                 continue
             evidence = _evidence(facts, gpu, host)
-            why = _refusal(facts, holder, gpu, evidence, allowed)
+            # An owner by evidence alone does not make it one's own: the account has to be, too.
+            own = operator or (allowed and facts.user == caller)
+            why = _refusal(facts, holder, gpu, evidence, own)
             if why is not None:
                 left.append(
                     LeftAlone(facts.pid, facts.start_ticks, holder.user, command_of(facts), why)

@@ -91,7 +91,7 @@ def true_zombie(facts: ProcessFacts) -> bool:
 
 
 def kernel_side(facts: ProcessFacts) -> bool:
-    """A part of the driver: by name, and only for system accounts, since anybody can take a name."""
+    """A part of the driver: by name, and only of system accounts, for anybody can take a name."""
     return facts.comm in KERNEL_SIDE and facts.uid is not None and facts.uid < FIRST_PERSON_UID
 
 
