@@ -1,0 +1,1 @@
+"""A C library with NVML's own interface, driven by a state file: see README.md."""
