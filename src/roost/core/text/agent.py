@@ -137,3 +137,12 @@ MESSAGES = {
         "此处无法建立私有 /dev:任务能看到所有 GPU 的设备文件。",
     ),
 }
+
+
+def say_limit(language: str, limit: str) -> str:
+    """The sentence for an item of `HostFacts.limits`: "limit_CODE" or "limit_CODE KEY=VALUE"."""
+    code, _, pair = limit.partition(" ")
+    key, _, value = pair.partition("=")
+    english, chinese = MESSAGES[code]
+    sentence = chinese if language == "zh" else english
+    return sentence.format(**({key: value} if key else {}))

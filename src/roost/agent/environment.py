@@ -1,0 +1,74 @@
+"""The environment of a job: what its user submitted, with what Roost says of it put in once.
+
+Pure: no account is looked up and nothing is read here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from roost.machine.accounts import Account
+from roost.wire.messages import LaunchSpec
+
+DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+KEPT = frozenset({b"ROOST_SOCKET", b"ROOST_STATE"})
+OWN = frozenset({b"CUDA_VISIBLE_DEVICES", b"CUDA_DEVICE_ORDER", b"NVIDIA_VISIBLE_DEVICES"})
+
+
+def environment_of(
+    spec: LaunchSpec, account: Account, status_file: str | None
+) -> dict[bytes, bytes]:
+    """Everything the job's process gets (docs/design/001, "What the job sees").
+
+    ROOST_* and the GPU variables of the submitting shell never come through: that shell may itself
+    have been a job with other GPUs.
+    """
+    made = {
+        key: value
+        for key, value in spec.environment.items()
+        if key not in OWN and (key in KEPT or not key.startswith(b"ROOST_"))
+    }
+    made.setdefault(b"HOME", os.fsencode(account.home))
+    made.setdefault(b"SHELL", os.fsencode(account.shell))
+    made.setdefault(b"PATH", DEFAULT_PATH)
+    made[b"USER"] = made[b"LOGNAME"] = os.fsencode(account.name)
+    if spec.pty:
+        made.setdefault(b"TERM", b"xterm-256color")
+    made.update(_of_job(spec))
+    made.update(_of_gpus(spec))
+    if status_file is not None:
+        made[b"ROOST_STATUS_FILE"] = os.fsencode(status_file)
+    return made
+
+
+def _of_job(spec: LaunchSpec) -> dict[bytes, bytes]:
+    made = {
+        b"ROOST_JOB_ID": b"%d" % spec.job,
+        b"ROOST_JOB_NAME": spec.name.encode("utf-8", "surrogateescape"),
+        b"ROOST_USER": spec.user.encode("utf-8", "surrogateescape"),
+        b"ROOST_GROUP": spec.group.encode("utf-8", "surrogateescape"),
+        b"ROOST_CLASS": spec.priority_class.encode("utf-8", "surrogateescape"),
+        b"ROOST_CPUS": b"%d" % spec.cpus,
+        b"ROOST_RESTART_COUNT": b"%d" % spec.restart_count,
+        b"ROOST_SUBMIT_DIR": spec.directory,
+    }
+    if spec.array_id is not None:
+        made[b"ROOST_ARRAY_JOB_ID"] = b"%d" % spec.array_id
+    if spec.array_index is not None:
+        made[b"ROOST_ARRAY_INDEX"] = b"%d" % spec.array_index
+    return made
+
+
+def _of_gpus(spec: LaunchSpec) -> dict[bytes, bytes]:
+    uuids = ",".join(gpu.uuid for gpu in spec.gpus).encode()
+    made = {
+        b"ROOST_GPUS": uuids,
+        b"ROOST_GPU_COUNT": b"%d" % len(spec.gpus),
+        b"CUDA_VISIBLE_DEVICES": uuids or b"NoDevFiles",
+        b"CUDA_DEVICE_ORDER": b"PCI_BUS_ID",
+        b"NVIDIA_VISIBLE_DEVICES": uuids or b"void",
+    }
+    shares = [b"%d" % gpu.memory_bytes for gpu in spec.gpus if gpu.memory_bytes is not None]
+    if shares:
+        made[b"ROOST_GPU_MEMORY_BYTES"] = b",".join(shares)
+    return made
