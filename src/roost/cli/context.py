@@ -39,10 +39,17 @@ class Context:
         return self._client
 
     def say(self, message: str, **numbers: object) -> str:
-        """The sentence `area.code`, or `code` of the area `cli`, in the person's language."""
-        if "." not in message:
+        """The sentence `area.code` of the `cli` areas, or `code` of the area `cli`, in the person's
+        language; `fallback` where there is none (a word that a newer daemon may use)."""
+        fallback = numbers.pop("fallback", None)
+        if not message.startswith("cli_"):
             message = "cli." + message
-        return say(self.terminal.language, message, **numbers)
+        try:
+            return say(self.terminal.language, message, **numbers)
+        except KeyError:
+            if fallback is None:
+                raise
+            return str(fallback)
 
     def out(self, text: str) -> None:
         """Writes lines to standard output."""

@@ -108,7 +108,7 @@ def original_locale(env: Mapping[str, str]) -> tuple[str, str]:
     language = env.get("LANG", "")
     characters = env.get("LC_CTYPE", "")
     if characters == "C.UTF-8" and not everything and language in ("", "C", "POSIX"):
-        characters = _from_start("LC_CTYPE", characters)
+        characters = from_start("LC_CTYPE", characters)
     return everything or characters or language, everything or env.get(
         "LC_MESSAGES", ""
     ) or language
@@ -131,7 +131,7 @@ def encoding_of(locale: str, stdout: str) -> str:
     return "ascii"
 
 
-def _from_start(name: str, default: str) -> str:
+def from_start(name: str, default: str) -> str:
     """A variable as this program was started with it."""
     try:
         descriptor = os.open("/proc/self/environ", os.O_RDONLY | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""`roost top`: opens the live view (roost.tui) once the daemon has answered."""
+"""`roost top`: hands over to the live view, which loads Textual; nothing else here may."""
 
 from __future__ import annotations
 
@@ -10,16 +10,12 @@ if TYPE_CHECKING:
 
 
 def top(context: Context) -> int:
-    """Shows the view until the person leaves it. Without a daemon it says so at once (exit 3)."""
-    if not (os.isatty(0) and os.isatty(2)):
-        context.note("top.needs_terminal")
-        return 1
-    context.client().ping()
+    context.client().ping()  # no daemon is said here, as every command says it
+    terminal = context.terminal
     from roost.tui.start import light_terminal, run
 
-    terminal = context.terminal
     return run(
-        context.option("socket"),
+        context.client().socket_path,
         language=terminal.language,
         unicode=terminal.unicode,
         colour=terminal.colour,

@@ -30,6 +30,7 @@ class Client:
 
     Every method raises RoostError when the daemon refuses, NotAllowedError among them for what the
     caller has no right to, and NoDaemonError when nothing listens. Use it in one thread.
+    `answered`: this daemon has answered before, so that its absence may be a restart.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class Client:
         self.socket_path = socket_path or default_socket()
         self._headers = f"Accept-Language: {language}\r\n"
         self._connection = Connection(self.socket_path, timeout_s)
+        self.answered = False
 
     def __enter__(self) -> Self:
         return self
@@ -55,7 +57,9 @@ class Client:
     def call(self, method: str, target: str, body: Mapping[str, Any] | None = None) -> Any:
         """One call by method and path, for what has no method here. Returns the JSON answer."""
         data = None if body is None else dumps(dict(body)).encode("ascii")
-        return _value(self._connection.request(method, target, self._headers, data))
+        response = self._connection.request(method, target, self._headers, data)
+        self.answered = True
+        return _value(response)
 
     def ping(self) -> Ping:
         """The daemon's version and server, and who the kernel says is calling."""

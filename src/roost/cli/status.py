@@ -1,0 +1,193 @@
+"""`roost status`: a GPU on a line, in 80 columns: free, or whose, and until when."""
+
+from __future__ import annotations
+
+import os
+
+from roost.cli import format as fmt
+from roost.cli.table import Cell
+from roost.cli.terminal import BOLD, GREEN, GREY, RED, YELLOW, Terminal, cut, pad, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from roost.cli.context import Context
+
+    Say = Callable[..., str]
+
+IDLE_SHOWN_S = 600
+HOT_C = 85
+WELL = ("ok", "", None)
+
+
+def status(context: Context) -> int:
+    pause = context.option("watch")
+    while True:
+        answer: Any = context.client().status()
+        if context.json:
+            context.out_json(answer)
+        else:
+            clear = "\x1b[H\x1b[J" if pause and os.isatty(1) else ""
+            context.out(clear + "\n".join(render(answer, context.terminal, context.say)))
+        if not pause:
+            return 0
+        import time
+
+        time.sleep(pause)
+
+
+def render(answer: Any, terminal: Terminal, say: Say) -> list[str]:
+    """The whole view as lines."""
+    gpus = answer.get("gpus") or []
+    lines = [heading(answer, gpus, terminal, say)]
+    state = answer.get("driver_state")
+    remedy = answer.get("driver_remedy")
+    if state not in (None, "ok", "simulated") or (remedy and not gpus):
+        text = say("driver_state", state=state or fmt.UNKNOWN, remedy=remedy or "")
+        lines.append(terminal.paint(text.rstrip(), RED))
+    elif answer.get("simulated"):
+        lines.append(terminal.paint(say("simulated"), YELLOW))
+    if not gpus and state in (None, "ok", "simulated"):
+        lines.append(say("no_gpus"))
+    names = [short_name(str(gpu.get("name") or fmt.UNKNOWN)) for gpu in gpus]
+    name_cells = min(16, max(map(width, names), default=0))
+    memories = [memory(gpu) for gpu in gpus]
+    memory_cells = max(map(len, memories), default=0)
+    now = answer.get("time")
+    for gpu, name, used in zip(gpus, names, memories, strict=True):
+        left = [
+            Cell(f"{gpu.get('index', fmt.UNKNOWN)!s:>2}"),
+            Cell(pad(cut(name, name_cells), name_cells)),
+            Cell(pad(fmt.number(gpu.get("temperature_c"), "°C"), 5, right=True), hot(gpu)),
+            Cell(pad(fmt.number(gpu.get("utilisation_percent"), "%"), 4, right=True)),
+            Cell(pad(fmt.number(gpu.get("power_w"), "W"), 4, right=True)),
+            Cell(pad(used, memory_cells, right=True)),
+        ]
+        drawn = " ".join(cell.shown(terminal, str) for cell in left) + "  "
+        plain = " ".join(terminal.plain(cell.text) for cell in left) + "  "
+        room = 10_000 if terminal.columns is None else max(8, terminal.columns - width(plain))
+        lines.append(drawn + fitted(holding(gpu, now, say), room, terminal))
+    return lines
+
+
+def heading(answer: Any, gpus: list[Any], terminal: Terminal, say: Say) -> str:
+    """The server, how many are free, the queue, the driver, the time: the first answer first."""
+    free = sum(is_free(gpu) for gpu in gpus)
+    queue = answer.get("queue") or {}
+    parts = [
+        terminal.paint(say("free_of", free=free, count=len(gpus)), GREEN if free else BOLD),
+        say(
+            "queue",
+            running=queue.get("running", fmt.UNKNOWN),
+            pending=queue.get("pending", fmt.UNKNOWN),
+        ),
+    ]
+    if answer.get("driver_version"):
+        parts.append(say("driver", version=answer["driver_version"]))
+    parts.append(fmt.clock(answer.get("time"), answer.get("time")))
+    server = terminal.paint(str(answer.get("server") or fmt.UNKNOWN), BOLD)
+    return server + "  " + terminal.plain(" · ").join(parts)
+
+
+def short_name(name: str) -> str:
+    """Without the maker and the memory, which stands beside it: "A100-SXM4", "RTX 4090"."""
+    for word in ("NVIDIA ", "GeForce ", "Tesla ", "Graphics Device"):
+        name = name.removeprefix(word)
+    head, dash, tail = name.rpartition("-")
+    return head if dash and tail.upper().endswith("GB") else name
+
+
+def memory(gpu: Any) -> str:
+    return fmt.of_total(gpu.get("memory_used_bytes"), gpu.get("memory_total_bytes"))
+
+
+def hot(gpu: Any) -> str:
+    """Colour only when out of bounds."""
+    heat = gpu.get("temperature_c")
+    limit = gpu.get("temperature_slowdown_c") or HOT_C
+    return RED if isinstance(heat, int | float) and heat >= limit - 3 else ""
+
+
+def is_free(gpu: Any) -> bool:
+    """Nobody holds it, it is well, and jobs may start on it."""
+    return not gpu.get("holders") and gpu.get("health") in WELL and not gpu.get("drained")
+
+
+def holding(gpu: Any, now: Any, say: Say) -> list[list[Cell]]:
+    """Who holds the GPU, each as cells; what needs a hand comes first."""
+    found: list[list[Cell]] = []
+    if gpu.get("health") not in WELL:
+        text = say("health." + str(gpu["health"]).lower(), fallback=str(gpu["health"]))
+        found.append([Cell(text, RED)])
+    if gpu.get("drained"):
+        reason = gpu.get("drain_reason")
+        text = say("drained", reason=reason) if reason else say("drained_bare")
+        found.append([Cell(text, YELLOW)])
+    seen: set[tuple[Any, ...]] = set()
+    for holder in gpu.get("holders") or []:
+        key = tuple(holder.get(name) for name in ("kind", "user", "job", "booking", "container"))
+        if key in seen and holder.get("kind") != "unattributed":
+            continue
+        seen.add(key)
+        found.append(one_holder(holder, now, say))
+    if not found:
+        until = gpu.get("free_until")
+        text = say("free_until", until=fmt.clock(until, now)) if until else say("free")
+        found.append([Cell(text, GREEN)])
+    return found
+
+
+def one_holder(holder: Any, now: Any, say: Say) -> list[Cell]:
+    """ "alice job 42, until 17:40", "bob python 3h, idle 2h", "unattributed 642 MiB"."""
+    kind = holder.get("kind")
+    if kind == "unattributed":
+        text = say("unattributed", size=fmt.size(holder.get("memory_bytes")))
+        reason = holder.get("reason")
+        return [Cell(text, GREY), Cell(f": {reason}" if reason else "")]
+    name = str(holder.get("user") or say("nobody"))
+    if kind == "job" and holder.get("job") is not None:
+        what = say("holder_job", job=holder["job"])
+    elif kind == "booking" and holder.get("booking") is not None:
+        what = say("holder_booking", booking=holder["booking"])
+    else:
+        what = str(holder.get("container") or first_word(holder.get("command")) or kind or "")
+    rest = f" {what}"
+    until, started = holder.get("until"), holder.get("since")
+    if until:
+        rest += say("until", until=fmt.clock(until, now))
+    elif (lasting := fmt.since(started, now)) is not None:
+        rest += " " + fmt.span(lasting)
+    idle = holder.get("idle_s")
+    if isinstance(idle, int | float) and idle >= IDLE_SHOWN_S:
+        rest += say("idle", span=fmt.span(idle))
+    return [Cell(name, person=name), Cell(rest)]
+
+
+def first_word(command: Any) -> str:
+    words = str(command or "").split()
+    return words[0].rpartition("/")[2] if words else ""
+
+
+def fitted(holders: list[list[Cell]], room: int, terminal: Terminal) -> str:
+    """As many holders as fit, then "+2"."""
+    drawn, used = "", 0
+    for at, cells in enumerate(holders):
+        left = len(holders) - at
+        separator = "; " if at else ""
+        more = f" +{left}"
+        text = "".join(terminal.plain(cell.text) for cell in cells)
+        reserve = len(f" +{left - 1}") if left > 1 else 0
+        if at and used + width(separator + text) + reserve > room:
+            return drawn + cut(more, max(0, room - used), "")
+        drawn += separator
+        used += len(separator)
+        for cell in cells:
+            space = room - used - reserve
+            if space <= 0:
+                break
+            shown = cut(terminal.plain(cell.text), space, terminal.plain("…"))
+            used += width(shown)
+            drawn += Cell(shown, cell.code, cell.person).shown(terminal, str)
+    return drawn

@@ -1,0 +1,85 @@
+"""`roost usage` and `roost audit`: rows of the ledger summed up, and who did what to whom."""
+
+from __future__ import annotations
+
+from roost.cli import format as fmt
+from roost.cli.table import Cell, lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from roost.cli.context import Context
+
+
+def usage(context: Context) -> int:
+    """GPU hours held and busy, memory and energy by person; --json has every hourly row."""
+    start, end = (period(context, name) for name in ("from", "to"))
+    answer: Any = context.client().usage(start, end, context.option("user"))
+    if context.json:
+        context.out_json(answer)
+        return 0
+    rows = answer.get("usage") or answer.get("rows") or []
+    if not rows:
+        context.out(context.say("no_usage"))
+        return 0
+    sums: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        key = (str(row.get("user") or fmt.UNKNOWN), str(row.get("group") or fmt.UNKNOWN))
+        of_person = sums.setdefault(key, [0.0, 0.0, 0.0])
+        for at, name in enumerate(("held_s", "busy_s", "energy_j")):
+            of_person[at] += row.get(name) or 0.0
+    head = [context.say("col." + name) for name in ("user", "group", "held_h", "busy_h", "energy")]
+    table: list[list[str | Cell]] = [
+        [
+            Cell(user, person=user),
+            group,
+            f"{held / 3600:.2f}",
+            f"{busy / 3600:.2f}",
+            f"{joules / 3.6e6:.3f} kWh",
+        ]
+        for (user, group), (held, busy, joules) in sorted(
+            sums.items(), key=lambda item: (-item[1][0], item[0])
+        )
+    ]
+    context.out("\n".join(lines(context.terminal, head, table, (2, 3))))
+    return 0
+
+
+def period(context: Context, name: str) -> str | None:
+    """A bound of the period as ISO 8601: a day (2026-12-01), or what --begin takes."""
+    text = context.option(name)
+    if text is None:
+        return None
+    from roost.cli.run import point_in_rules_zone
+
+    return point_in_rules_zone(context, f"--{name}", text).isoformat(timespec="seconds")
+
+
+def audit(context: Context) -> int:
+    answer: Any = context.client().audit(context.option("limit", 50))
+    if context.json:
+        context.out_json(answer)
+        return 0
+    entries = answer.get("audit") or answer.get("entries") or []
+    if not entries:
+        context.out(context.say("no_audit"))
+        return 0
+    head = [context.say("col." + name) for name in ("at", "user", "did", "what")]
+    now = fmt.now_iso(entries[0].get("time") or entries[0].get("at"))
+    rows: list[list[str | Cell]] = []
+    for entry in entries:
+        user = str(entry.get("user") or entry.get("actor") or fmt.UNKNOWN)
+        what = entry.get("text") or entry.get("detail") or entry.get("target") or ""
+        if isinstance(what, dict):
+            what = ", ".join(f"{key}={value}" for key, value in what.items())
+        rows.append(
+            [
+                fmt.clock(entry.get("time") or entry.get("at"), now),
+                Cell(user, person=user),
+                str(entry.get("action") or entry.get("what") or ""),
+                str(what),
+            ]
+        )
+    context.out("\n".join(lines(context.terminal, head, rows, (), (0, 12, 20))))
+    return 0

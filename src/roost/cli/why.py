@@ -1,0 +1,59 @@
+"""`roost why`: what a job waits for, what stands before it, when it is forecast to start."""
+
+from __future__ import annotations
+
+from roost.cli import format as fmt
+from roost.cli.terminal import BOLD, DIM
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from roost.cli.context import Context
+
+
+def why(context: Context) -> int:
+    answer: Any = context.client().why(context.given.arguments[0])
+    if context.json:
+        context.out_json(answer)
+    else:
+        context.out("\n".join(render(context, answer)))
+    return 0
+
+
+def render(context: Context, answer: Any) -> list[str]:
+    """One screen: the state, each reason with its rule, the forecast, what would start now."""
+    say, terminal = context.say, context.terminal
+    state = str(answer.get("state"))
+    title = say("why_title", job=answer.get("job"), state=say("state." + state))
+    rows = [terminal.paint(title, BOLD)]
+    for reason in answer.get("reasons") or []:
+        rows.append("  " + str(reason.get("text") or reason.get("code")))
+        behind = []
+        if reason.get("rule"):
+            behind.append(say("why_rule", rule=reason["rule"]))
+        if reason.get("blocking_jobs"):
+            behind.append(say("why_jobs", jobs=some(reason["blocking_jobs"])))
+        if reason.get("blocking_bookings"):
+            behind.append(say("why_bookings", bookings=some(reason["blocking_bookings"])))
+        if behind:
+            rows.append("    " + terminal.paint(terminal.plain(" · ").join(behind), DIM))
+    if state != "PENDING":
+        return rows
+    forecast = answer.get("forecast_start")
+    if forecast:
+        now = fmt.now_iso(forecast)
+        ahead = fmt.since(now, forecast)
+        rows.append(say("why_forecast", at=fmt.clock(forecast, now), span=fmt.span(ahead)))
+    else:
+        rows.append(say("why_no_forecast"))
+    now_possible = answer.get("startable_now")
+    if isinstance(now_possible, int):
+        code = "why_startable" if now_possible else "why_nothing_startable"
+        rows.append(say(code, count=now_possible))
+    return rows
+
+
+def some(numbers: list[Any], most: int = 8) -> str:
+    text = ", ".join(str(each) for each in numbers[:most])
+    return text + (f" +{len(numbers) - most}" if len(numbers) > most else "")
