@@ -11,13 +11,14 @@ import msgspec
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from roost.core.model import EndReason, Grant, JobState, PriorityClass, Request
-from roost.store.records import AllocationRecord, AttemptRecord, JobInput, JobRecord, Source
+from roost.store.records import AllocationRecord, AttemptRecord, JobInput, JobRecord, Said, Source
 from roost.store.tables import allocations, attempts, job_inputs, jobs
 
 _packer = msgspec.msgpack.Encoder()
 _input = msgspec.msgpack.Decoder(JobInput)
 _words = msgspec.msgpack.Decoder(tuple[bytes, ...])
 _granted = msgspec.json.Decoder(tuple[tuple[str, int | None], ...])
+_said = msgspec.json.Decoder(Said)
 _source = msgspec.json.Decoder(Source)
 _PLAIN = (
     "id", "user", "uid", "group", "name", "submitted_at", "begin_at", "started_at", "ended_at",
@@ -46,6 +47,7 @@ def job_row(job: JobRecord) -> dict[str, Any]:
             "command": _packer.encode(job.command),
             "granted": json.dumps([(g.gpu_uuid, g.memory_bytes) for g in job.granted]),
             "source": msgspec.json.encode(job.source).decode() if job.source else None,
+            "said": msgspec.json.encode(job.said).decode() if job.said else None,
         }
     )
     return row
@@ -71,6 +73,7 @@ def job_of(row: Any) -> JobRecord:
         command=_words.decode(found["command"]),
         granted=tuple(Grant(*pair) for pair in _granted.decode(found["granted"])),
         source=_source.decode(found["source"]) if found["source"] else None,
+        said=_said.decode(found["said"]) if found["said"] else None,
     )
 
 
@@ -95,7 +98,7 @@ def save_jobs(connection: Connection, records: Iterable[JobRecord]) -> None:
 
 CHANGING = (
     "state", "begin_at", "started_at", "ended_at", "checkpointed_at", "exit_code", "signal",
-    "end_reason", "text", "gpu_s", "busy_s", "observed_s", "energy_j", "peak_memory_bytes",
+    "end_reason", "text", "said", "gpu_s", "busy_s", "observed_s", "energy_j", "peak_memory_bytes",
     "cpu_s", "restarts", "attempt", "held", "granted", "source",
 )  # fmt: skip
 

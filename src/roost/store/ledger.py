@@ -5,7 +5,7 @@ Rows add up while their hour is open; a closed hour is corrected by new rows, ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, select
@@ -115,13 +115,17 @@ def minutes_of(connection: Connection, gpu: str, from_at: float) -> list[dict[st
     return [dict(r._mapping) for r in connection.execute(query.order_by(minutes.c.minute))]
 
 
-def save_gpus(connection: Connection, rows: Iterable[Mapping[str, Any]]) -> None:
-    """GPUs that were seen; `first_seen_at` stays, a drain is kept apart by `set_drain`."""
-    values = [dict(row) for row in rows]
+def save_gpus(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The GPUs that are there now; all others are kept as not present.
+
+    `first_seen_at` and a drain stay as they were.
+    """
+    values = [{**row, "present": True, "drained": False, "drain_reason": ""} for row in rows]
+    connection.execute(gpus.update().values(present=False))
     if not values:
         return
     statement = _insert(connection, gpus)
-    kept = ("index", "name", "memory_bytes", "last_seen_at", "inventory")
+    kept = ("index", "name", "memory_bytes", "last_seen_at", "inventory", "present")
     connection.execute(
         statement.on_conflict_do_update(
             index_elements=[gpus.c.uuid], set_={n: statement.excluded[n] for n in kept}

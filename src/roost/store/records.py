@@ -42,6 +42,13 @@ class Source(msgspec.Struct, frozen=True, omit_defaults=True):
     changed: bool | None = None
 
 
+class Said(msgspec.Struct, frozen=True):
+    """A sentence to be said in any language: `say(language, message, **numbers)`."""
+
+    message: str
+    numbers: dict[str, str] = {}
+
+
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A job, whole. `wait` is kept in memory only; `command` is cut for showing."""
 
@@ -62,6 +69,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     signal: int | None = None
     end_reason: EndReason | None = None
     text: str = ""
+    said: Said | None = None
     gpu_s: float = 0.0
     busy_s: float = 0.0
     observed_s: float = 0.0

@@ -1,0 +1,143 @@
+"""What the API answers when it does not do what was asked (RFC 9457 `detail`)."""
+
+MESSAGES = {
+    "no_job": (
+        "there is no job {job}",
+        "没有编号为 {job} 的作业",
+    ),
+    "not_your_job": (
+        "job {job} is {user}'s: only its owner and operators may do this",
+        "作业 {job} 属于 {user}：只有作业所有者和管理员可以执行此操作",
+    ),
+    "job_ended": (
+        "job {job} has ended ({state}): there is nothing to {action}",
+        "作业 {job} 已结束（{state}），无法执行 {action}",
+    ),
+    "not_pending": (
+        "job {job} is {state}: only a pending job can be held or released",
+        "作业 {job} 当前为 {state}：只有排队中的作业可以暂缓或放行",
+    ),
+    "not_running": (
+        "job {job} is {state}: it holds no GPUs and is already in the queue",
+        "作业 {job} 当前为 {state}：未占用 GPU，已在队列中",
+    ),
+    "not_running_signal": (
+        "job {job} is {state}: a signal needs a running job",
+        "作业 {job} 当前为 {state}：只能向运行中的作业发送信号",
+    ),
+    "operators_only": (
+        "only operators may do this (rules: operators)",
+        "只有管理员可以执行此操作（规则：operators）",
+    ),
+    "not_yours": (
+        "process {pid} is {user}'s: only its owner and operators may end it",
+        "进程 {pid} 属于 {user}：只有其所有者和管理员可以结束它",
+    ),
+    "no_account": (
+        "uid {uid} has no account on this server: a job runs as a Linux account",
+        "uid {uid} 在本服务器上没有账号：作业必须以 Linux 账号运行",
+    ),
+    "agent_away": (
+        "the agent of this server is not there at the moment: try again in a few seconds, or see"
+        " roost doctor",
+        "本服务器的代理暂时不可用：请几秒后重试，或运行 roost doctor 查看",
+    ),
+    "agent_refused": (
+        "the agent refused: {text}",
+        "代理拒绝了请求：{text}",
+    ),
+    "agent_slow": (
+        "the agent did not answer within {seconds:g} s: what was asked may still happen",
+        "代理未在 {seconds:g} 秒内答复：请求仍可能被执行",
+    ),
+    "one_user": (
+        "this Roost was started by an ordinary user and serves that user alone; {user} cannot run"
+        " jobs here",
+        "此 Roost 由普通用户启动，只服务该用户本人；{user} 无法在此运行作业",
+    ),
+    "no_group": (
+        "there is no group {group} in the rules; you can charge: {groups}",
+        "规则中没有组 {group}；可以使用的组：{groups}",
+    ),
+    "not_in_group": (
+        "{user} is not in group {group}; you can charge: {groups}",
+        "{user} 不在组 {group} 中；可以使用的组：{groups}",
+    ),
+    "array_too_large": (
+        "this array has {count} jobs; the most is {limit} (rules: max_array)",
+        "该数组有 {count} 个作业；最多允许 {limit} 个（规则：max_array）",
+    ),
+    "no_such_after": (
+        "there is no job {job} to wait for (after)",
+        "要等待的作业 {job} 不存在（after）",
+    ),
+    "no_gpu": (
+        "there is no GPU {gpu} on this server; it has {gpus}",
+        "本服务器没有 GPU {gpu}；现有：{gpus}",
+    ),
+    "invalid": (
+        "{key}: {problem}",
+        "{key}：{problem}",
+    ),
+    "too_large": (
+        "{key} has {size} bytes; the most is {limit}",
+        "{key} 有 {size} 字节；上限为 {limit}",
+    ),
+    "body_too_large": (
+        "the request is larger than {limit} bytes",
+        "请求超过 {limit} 字节",
+    ),
+    "not_found": (
+        "there is nothing at {path}",
+        "{path} 不存在",
+    ),
+    "method_not_allowed": (
+        "{method} is not possible at {path}",
+        "{path} 不支持 {method}",
+    ),
+    "bad_request": (
+        "the request could not be understood: {detail}",
+        "无法理解请求：{detail}",
+    ),
+    "internal": (
+        "Roost made a mistake (see the server's log, {reference}): nothing was changed by it as far"
+        " as is known",
+        "Roost 内部出错（详见服务端日志，{reference}）：据目前所知未造成任何更改",
+    ),
+    "command_or_script": (
+        "give either a command or a script",
+        "请提供 command 或 script 之一",
+    ),
+    "bad_name": (
+        "name: at most {limit} characters, and no control characters such as line breaks",
+        "name：最多 {limit} 个字符，且不能包含换行等控制字符",
+    ),
+    "has_nul": (
+        "{key} contains a zero byte, which no program can be given",
+        "{key} 含有零字节，无法传给任何程序",
+    ),
+    "bad_array": (
+        "array: {value} is no list of numbers such as 0-9, 1,3,7 or 0-99%4",
+        "array：{value} 不是有效的编号列表，例如 0-9、1,3,7 或 0-99%4",
+    ),
+    "bad_signal": (
+        "signal: {value} is no signal such as USR1, or USR1@60 for 60 s before the end",
+        "signal：{value} 不是有效的信号，例如 USR1，或 USR1@60 表示结束前 60 秒发送",
+    ),
+    "bad_time": (
+        "{key}: {value} is no time such as 2026-12-02T09:00 or 2026-12-02T09:00+08:00",
+        "{key}：{value} 不是有效的时间，例如 2026-12-02T09:00 或 2026-12-02T09:00+08:00",
+    ),
+    "not_absolute": (
+        "{key}: {value} does not begin with /",
+        "{key}：{value} 不是以 / 开头的绝对路径",
+    ),
+    "bad_environment": (
+        "environment: {value} is no name of a variable",
+        "environment：{value} 不是有效的变量名",
+    ),
+    "too_many_rows": (
+        "{count} is too many; the most is {limit}",
+        "数量 {count} 过多；上限为 {limit}",
+    ),
+}

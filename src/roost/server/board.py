@@ -1,0 +1,52 @@
+"""What is true now, for the API to read: replaced piece by piece after each commit.
+
+The control thread alone writes; readers in other threads take whole values (every record is
+frozen) and copy a dict by one call, which the interpreter does at one stroke.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from roost.core.attribution.model import Attribution
+from roost.core.observation import Observation
+from roost.core.rules.model import Rules
+from roost.store.records import JobRecord
+from roost.wire.messages import HostFacts
+
+
+@dataclass(frozen=True, slots=True)
+class RulesInForce:
+    """`problem`: the file now on disk is not in force because of this; "" where it is."""
+
+    rules: Rules
+    version: int = 0
+    at: float | None = None
+    user: str = ""
+    text: str = ""
+    problem: str = ""
+
+
+@dataclass
+class Board:
+    jobs: dict[int, JobRecord] = field(default_factory=dict)
+    observation: Observation | None = None
+    attribution: Attribution | None = None
+    host: HostFacts | None = None
+    connected: bool = False
+    rules: RulesInForce = field(default_factory=lambda: RulesInForce(Rules()))
+    drained: dict[str, str] = field(default_factory=dict)
+    trouble: str = ""
+    listeners: list[Callable[[frozenset[str], tuple[JobRecord, ...]], None]] = field(
+        default_factory=list
+    )
+
+    def live(self) -> list[JobRecord]:
+        """Live jobs, by number."""
+        return sorted(self.jobs.values(), key=lambda job: job.id)
+
+    def tell(self, topics: Iterable[str], ended: Iterable[JobRecord] = ()) -> None:
+        """Says what changed ("jobs", "status", "who") and which jobs ended, to whoever listens."""
+        for listener in self.listeners:
+            listener(frozenset(topics), tuple(ended))

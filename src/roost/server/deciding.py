@@ -1,0 +1,165 @@
+"""Carries the scheduler's decisions over into records and into what the engine is told next.
+
+Everything lands in `Work` first: the engine hears of it only once it is stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from roost.core.model import EndReason, JobState
+from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Wait
+from roost.server.engines.base import Engine
+from roost.server.work import Work
+from roost.store.records import AllocationRecord, AttemptRecord, JobInput, JobRecord, Said
+from roost.wire.messages import GpuGrant, LaunchSpec, SourceFile
+
+
+def carry_out(work: Work, engine: Engine, decisions: Iterable[Decision]) -> None:
+    """Applies decisions in their order. One about a job that has ended meanwhile is void."""
+    for decision in decisions:
+        job = work.jobs.get(decision.job)
+        if job is None or job.ended_at is not None:
+            continue
+        match decision:
+            case Start():
+                _start(work, engine, job, decision)
+            case Preempt():
+                attempt = work.attempts[job.id]
+                stop = msgspec.structs.replace(
+                    attempt,
+                    stop_reason=EndReason.PREEMPTED,
+                    stop_at=work.now,
+                    stop_grace_s=decision.grace_s,
+                    stop_requeue=job.requeue,
+                    stop_for_job=decision.for_job,
+                    stop_rule=decision.rule,
+                )
+                _stop(work, engine, job, stop, JobState.PREEMPTING)
+                for_whom = work.jobs.get(decision.for_job)
+                work.audit(
+                    None, "roost", "preempt", subject=f"job {job.id}", whom=job.user,
+                    detail=f"for job {decision.for_job} of {for_whom.user if for_whom else '?'}"
+                    f" (rules: {decision.rule})",
+                )  # fmt: skip
+            case Stop():
+                attempt = work.attempts[job.id]
+                stop = msgspec.structs.replace(
+                    attempt,
+                    stop_reason=decision.reason,
+                    stop_at=work.now,
+                    stop_grace_s=decision.grace_s,
+                    stop_requeue=decision.requeue,
+                )
+                _stop(work, engine, job, stop, JobState.COMPLETING)
+            case Finish():
+                _finish(work, job, decision)
+            case Wait():
+                work.put(msgspec.structs.replace(job, wait=decision), stored=False)
+
+
+def _start(work: Work, engine: Engine, job: JobRecord, decision: Start) -> None:
+    started = msgspec.structs.replace(
+        job,
+        state=JobState.STARTING,
+        attempt=decision.attempt,
+        granted=decision.grants,
+        started_at=None,
+        checkpointed_at=None,
+        wait=None,
+    )
+    work.put(started)
+    attempt = AttemptRecord(job=job.id, attempt=decision.attempt, decided_at=work.now)
+    work.new_attempts.append(attempt)
+    work.attempts[job.id] = attempt
+    for grant in decision.grants:
+        gpu = work.gpus.get(grant.gpu_uuid)
+        share = 1.0
+        if grant.memory_bytes is not None and gpu is not None and gpu.memory_bytes:
+            share = min(1.0, grant.memory_bytes / gpu.memory_bytes)
+        number = work.next_allocation
+        work.next_allocation += 1
+        work.allocations[number] = AllocationRecord(
+            id=number, gpu_uuid=grant.gpu_uuid, job=job.id, attempt=decision.attempt,
+            user=job.user, group=job.group, priority_class=job.priority_class.value,
+            memory_bytes=grant.memory_bytes, share=share, from_at=work.now,
+            held_through=work.now,
+        )  # fmt: skip
+        work.new_allocations.append(number)
+    launch(work, engine, started)
+
+
+def launch(work: Work, engine: Engine, job: JobRecord) -> None:
+    """Asks the engine, after the commit, to launch the job's attempt. Raises StoreError."""
+    given = work.input_of(job)
+    spec = launch_spec(job, given if given is not None else JobInput())
+    work.sends.append(lambda: engine.launch(spec))
+
+
+def launch_spec(job: JobRecord, given: JobInput) -> LaunchSpec:
+    """All that the agent needs to run this attempt."""
+    source = job.source
+    return LaunchSpec(
+        job=job.id,
+        attempt=job.attempt,
+        user=job.user,
+        group=job.group,
+        priority_class=job.priority_class.value,
+        argv=given.argv,
+        script=given.script,
+        script_args=given.script_args,
+        name=job.name,
+        environment=dict(given.environment),
+        directory=job.directory,
+        output=job.output,
+        umask=given.umask,
+        gpus=tuple(GpuGrant(uuid=g.gpu_uuid, memory_bytes=g.memory_bytes) for g in job.granted),
+        cpus=job.request.cpus,
+        memory_bytes=job.request.memory_bytes,
+        walltime_s=job.request.walltime_s,
+        warn_signal=given.warn_signal,
+        warn_before_s=given.warn_before_s,
+        pty=job.pty,
+        rows=given.rows,
+        columns=given.columns,
+        restart_count=job.restarts,
+        array_id=job.array_id,
+        array_index=job.array_index,
+        source=None
+        if source is None
+        else SourceFile(
+            path=source.path,
+            sha256=source.sha256,
+            git_commit=source.git_commit,
+            git_dirty=source.git_dirty,
+        ),
+    )
+
+
+def _stop(
+    work: Work, engine: Engine, job: JobRecord, attempt: AttemptRecord, state: JobState
+) -> None:
+    work.put(msgspec.structs.replace(job, state=state))
+    work.put_attempt(attempt)
+    reason, grace_s = attempt.stop_reason, attempt.stop_grace_s or 0.0
+    if reason is not None:
+        number, which = job.id, attempt.attempt
+        work.sends.append(lambda: engine.end(number, which, reason, grace_s))
+
+
+def _finish(work: Work, job: JobRecord, decision: Finish) -> None:
+    text = "" if decision.reason_code == "cancelled" else decision.reason_code
+    said = Said(f"wait.{text}") if text else None
+    work.put(
+        msgspec.structs.replace(
+            job,
+            state=JobState.CANCELLED,
+            ended_at=work.now,
+            end_reason=EndReason.CANCELLED,
+            text=text,
+            said=said,
+            wait=None,
+        )
+    )

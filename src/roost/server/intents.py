@@ -1,0 +1,98 @@
+"""What people want done, as data, on its way from the API to the control thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roost.core.model import PriorityClass, Request
+from roost.core.rules.model import Rules
+from roost.store.records import AuditRecord, JobInput, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who is calling, by the kernel's word. `groups` are names of Linux groups."""
+
+    uid: int
+    name: str
+    groups: frozenset[str]
+    operator: bool
+    known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Submit:
+    """A submission that was checked by itself; whether the rules allow it is checked later.
+
+    `indices` None: one job; else one job an index. `group` and `priority_class` None: by the rules.
+    """
+
+    person: Person
+    name: str
+    request: Request
+    given: JobInput
+    command: tuple[bytes, ...]
+    directory: bytes
+    group: str | None = None
+    priority_class: PriorityClass | None = None
+    output: bytes | None = None
+    indices: tuple[int, ...] | None = None
+    array_limit: int | None = None
+    after: tuple[int, ...] = ()
+    begin_at: float | None = None
+    held: bool = False
+    requeue: bool = True
+    pty: bool = False
+    source: Source | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cancel:
+    person: Person
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """`held` False releases it."""
+
+    person: Person
+    job: int
+    held: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Requeue:
+    person: Person
+    job: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drain:
+    """`drained` False takes the GPU up again."""
+
+    person: Person
+    gpu_uuid: str
+    drained: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something for the audit log that is done elsewhere."""
+
+    record: AuditRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptRules:
+    """Rules that were read and found right. `uid` and `user` of who wrote the file, if known."""
+
+    rules: Rules
+    text: str
+    sha256: str
+    uid: int | None
+    user: str
+
+
+Intent = Submit | Cancel | Hold | Requeue | Drain | Note | AdoptRules

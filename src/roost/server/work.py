@@ -1,0 +1,216 @@
+"""The control thread's own state: live jobs and what is to be stored, sent and said next.
+
+Handlers change it in memory; `save` writes all of it in one transaction; `committed` then sends and
+publishes. If the transaction fails, the whole object is thrown away and read anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from sqlalchemy import Connection
+
+from roost.core.model import Gpu
+from roost.core.scheduler.events import Event
+from roost.server.board import Board, RulesInForce
+from roost.server.ledger import Ledger
+from roost.store import jobs as job_queries
+from roost.store import ledger as ledger_queries
+from roost.store import log as log_queries
+from roost.store.database import Store
+from roost.store.records import (
+    AllocationRecord,
+    AttemptRecord,
+    AuditRecord,
+    JobInput,
+    JobRecord,
+)
+from roost.wire.messages import HostFacts
+
+
+class Work:
+    """Everything that the next commit is made of, and the live state that it starts from."""
+
+    def __init__(self, store: Store, board: Board, ledger: Ledger, rules: RulesInForce) -> None:
+        self.store = store
+        self.board = board
+        self.ledger = ledger
+        self.rules = rules
+        self.now = 0.0
+        self.jobs: dict[int, JobRecord] = {}
+        self.attempts: dict[int, AttemptRecord] = {}
+        self.allocations: dict[int, AllocationRecord] = {}
+        self.gpus: dict[str, Gpu] = {}
+        self.host: HostFacts | None = None
+        self.told_usable: dict[str, tuple[bool, str]] = {}
+        self.drained: dict[str, str] = {}
+        self.inputs: dict[int, JobInput] = {}
+        self.next_job = 1
+        self.next_allocation = 1
+        self.events: list[Event] = []
+        self._clear()
+
+    def _clear(self) -> None:
+        self.new_jobs: dict[int, None] = {}
+        self.changed_jobs: dict[int, None] = {}
+        self.ended: dict[int, JobRecord] = {}
+        self.new_inputs: list[int] = []
+        self.new_attempts: list[AttemptRecord] = []
+        self.changed_attempts: dict[tuple[int, int], AttemptRecord] = {}
+        self.new_allocations: list[int] = []
+        self.changed_allocations: dict[int, AllocationRecord] = {}
+        self.audits: list[AuditRecord] = []
+        self.extra: list[Callable[[Connection], object]] = []
+        self.sends: list[Callable[[], None]] = []
+        self.waits: dict[int, JobRecord] = {}
+        self.topics: set[str] = set()
+        self.flush = False
+
+    # -- jobs ------------------------------------------------------------------------------------
+
+    def put(self, job: JobRecord, *, stored: bool = True) -> None:
+        """Replaces a live job. `stored` False: only what is kept in memory (its wait) changed."""
+        self.jobs[job.id] = job
+        self.topics.add("jobs")
+        if not stored:
+            self.waits[job.id] = job
+        elif job.ended_at is not None:
+            self.ended[job.id] = job
+            if job.id not in self.new_jobs:
+                self.changed_jobs[job.id] = None
+        elif job.id not in self.new_jobs:
+            self.changed_jobs[job.id] = None
+
+    def add(self, job: JobRecord) -> None:
+        self.jobs[job.id] = job
+        self.new_jobs[job.id] = None
+        self.topics.add("jobs")
+
+    def input_of(self, job: JobRecord) -> JobInput | None:
+        """What the job is made of. Raises StoreError."""
+        found = self.inputs.get(job.input_id)
+        if found is None:
+            with self.store.read() as connection:
+                found = job_queries.find_input(connection, job.input_id)
+            if found is not None:
+                if len(self.inputs) > 256:
+                    self.inputs = {n: self.inputs[n] for n in self.new_inputs}
+                self.inputs[job.input_id] = found
+        return found
+
+    def put_attempt(self, attempt: AttemptRecord) -> None:
+        """Replaces the open attempt of a job, or ends it."""
+        for place, record in enumerate(self.new_attempts):
+            if (record.job, record.attempt) == (attempt.job, attempt.attempt):
+                self.new_attempts[place] = attempt
+                break
+        else:
+            self.changed_attempts[attempt.job, attempt.attempt] = attempt
+        if attempt.ended_at is None:
+            self.attempts[attempt.job] = attempt
+        else:
+            self.attempts.pop(attempt.job, None)
+
+    def put_allocation(self, allocation: AllocationRecord) -> None:
+        if allocation.id not in self.new_allocations:
+            self.changed_allocations[allocation.id] = allocation
+        self.allocations[allocation.id] = allocation
+
+    def audit(self, uid: int | None, user: str, action: str, **more: Any) -> None:
+        self.audits.append(AuditRecord(at=self.now, uid=uid, user=user, action=action, **more))
+
+    def event(self, kind: str, subject: str, **detail: object) -> None:
+        at = self.now
+        self.extra.append(lambda c: log_queries.add_event(c, at, kind, subject, **detail))
+
+    # -- storing ---------------------------------------------------------------------------------
+
+    @property
+    def dirty(self) -> bool:
+        return bool(
+            self.new_jobs or self.changed_jobs or self.new_attempts or self.changed_attempts
+            or self.new_allocations or self.changed_allocations or self.audits or self.extra
+            or self.flush
+        )  # fmt: skip
+
+    def save(self, connection: Connection) -> None:
+        """Writes everything. The ledger goes with the ends of jobs, and whenever it is due."""
+        if self.flush or self.ended:
+            self._save_ledger(connection)
+        for number in self.new_inputs:
+            job_queries.add_input(connection, number, self.inputs[number])
+        job_queries.add_jobs(connection, [self.jobs[number] for number in self.new_jobs])
+        job_queries.save_jobs(connection, [self.jobs[number] for number in self.changed_jobs])
+        job_queries.add_attempts(connection, self.new_attempts)
+        job_queries.save_attempts(connection, self.changed_attempts.values())
+        job_queries.add_allocations(
+            connection, [self.allocations[number] for number in self.new_allocations]
+        )
+        job_queries.save_allocations(connection, self.changed_allocations.values())
+        log_queries.add_audit(connection, self.audits)
+        for write in self.extra:
+            write(connection)
+
+    def _save_ledger(self, connection: Connection) -> None:
+        taken = self.ledger.take()
+        ledger_queries.add_usage(connection, taken.usage)
+        ledger_queries.add_readings(connection, taken.minutes, taken.hours)
+        if taken.through is not None:
+            log_queries.set_meta(connection, "ledger_through", repr(taken.through))
+            energy = ",".join(f"{uuid}={joules!r}" for uuid, joules in taken.energy.items())
+            log_queries.set_meta(connection, "ledger_energy", energy)
+        for start, end in taken.gaps:
+            log_queries.add_event(connection, self.now, "gap", "", start=start, end=end)
+        for number, figures in taken.jobs.items():
+            job = self.jobs.get(number)
+            if job is None:
+                continue
+            joules = job.energy_j
+            if figures.joules is not None:
+                joules = (joules or 0.0) + figures.joules
+            changed = _with_figures(job, figures.gpu_s, figures.busy_s, figures.observed_s, joules)
+            self.jobs[number] = changed
+            if number in self.ended:
+                self.ended[number] = changed
+            if number not in self.new_jobs:
+                self.changed_jobs[number] = None
+
+    def committed(self) -> None:
+        """After the commit: publish, send what was decided, and begin anew."""
+        board = self.board
+        for number in (*self.new_jobs, *self.changed_jobs, *self.waits):
+            job = self.jobs.get(number)
+            if job is not None and job.ended_at is None:
+                board.jobs[number] = job
+        for number in self.ended:
+            board.jobs.pop(number, None)
+            self.jobs.pop(number, None)
+        for number, allocation in list(self.changed_allocations.items()):
+            if allocation.to_at is not None:
+                self.allocations.pop(number, None)
+        for number in self.new_allocations:
+            if self.allocations[number].to_at is not None:
+                del self.allocations[number]
+        board.drained = dict(self.drained)
+        board.rules = self.rules
+        board.trouble = ""
+        sends, topics, ended = self.sends, self.topics, tuple(self.ended.values())
+        self._clear()
+        for send in sends:
+            send()
+        if topics or ended:
+            board.tell(topics, ended)
+
+
+def _with_figures(
+    job: JobRecord, gpu_s: float, busy_s: float, observed_s: float, joules: float | None
+) -> JobRecord:
+    return msgspec.structs.replace(
+        job,
+        gpu_s=max(0.0, job.gpu_s + gpu_s),
+        busy_s=job.busy_s + busy_s,
+        observed_s=job.observed_s + observed_s,
+        energy_j=joules,
+    )
