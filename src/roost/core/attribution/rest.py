@@ -107,7 +107,7 @@ def _driver_reserved(case: Case) -> Finding | bool | None:
 
 
 def _context_overhead(case: Case) -> Finding | bool | None:
-    if case.rest > case.allowed:
+    if case.rest > case.allowed or case.rest == 0:
         return False
     memory = case.memory
     learnt = memory.per_context_bytes if case.contexts else memory.baseline_bytes
