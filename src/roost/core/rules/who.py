@@ -1,0 +1,42 @@
+"""Who a person is to the rules: the groups they may charge, and whether they are an operator.
+
+`linux_groups` are names of the account's Linux groups, looked up by the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from roost.core.rules.model import Rules
+
+
+def listed(names: Collection[str], user: str, linux_groups: Collection[str]) -> bool:
+    """Whether `names` holds the user, or "@group" of one of the Linux groups."""
+    return user in names or any("@" + group in names for group in linux_groups)
+
+
+def groups_of(rules: Rules, user: str, linux_groups: Collection[str]) -> tuple[str, ...]:
+    """The groups that the user may charge, the usual one first: those that list the user, in the
+    order of the file. Who is listed nowhere charges `default_group`."""
+    found = tuple(
+        name for name, group in rules.groups.items() if listed(group.members, user, linux_groups)
+    )
+    return found or (rules.default_group,)
+
+
+def group_of(rules: Rules, user: str, linux_groups: Collection[str]) -> str:
+    """The group that is charged where the user names none."""
+    return groups_of(rules, user, linux_groups)[0]
+
+
+def may_charge(rules: Rules, user: str, linux_groups: Collection[str], group: str) -> bool:
+    return group in groups_of(rules, user, linux_groups)
+
+
+def known_group(rules: Rules, group: str) -> bool:
+    return group in rules.groups or group == rules.default_group
+
+
+def is_operator(rules: Rules, user: str, linux_groups: Collection[str]) -> bool:
+    """Root always is, whatever the file says."""
+    return user == "root" or listed(rules.operators, user, linux_groups)

@@ -1,0 +1,111 @@
+"""What is wrong with a rules file or with a span or size. `value` is the value as it was given."""
+
+MESSAGES = {
+    "at_line": ("line {line}: {sentence}", "第 {line} 行：{sentence}"),
+    "not_utf8": ("the rules file is not UTF-8 text", "规则文件不是 UTF-8 文本"),
+    "too_deep": ("the rules file is nested too deeply", "规则文件嵌套过深"),
+    "syntax": ("this is not TOML: {detail}", "不符合 TOML 语法：{detail}"),
+    "unknown": (
+        "{key} is not a key that Roost knows; allowed here: {allowed}",
+        "Roost 不认识 {key}；此处可用：{allowed}",
+    ),
+    "unknown_near": (
+        "{key} is not a key that Roost knows; did you mean {near}? Allowed here: {allowed}",
+        "Roost 不认识 {key}；是否想写 {near}？此处可用：{allowed}",
+    ),
+    "unknown_class": (
+        "{key}: there is no priority class {name}; there are {allowed}",
+        "{key}：没有优先级 {name}；可用：{allowed}",
+    ),
+    "unknown_class_near": (
+        "{key}: there is no priority class {name}; did you mean {near}? There are {allowed}",
+        "{key}：没有优先级 {name}；是否想写 {near}？可用：{allowed}",
+    ),
+    "unknown_group": (
+        "{key}: there is no group {name}; groups are declared as [groups.NAME] (now: {allowed})",
+        "{key}：没有组 {name}；组用 [groups.名称] 声明（现有：{allowed}）",
+    ),
+    "unknown_group_near": (
+        "{key}: there is no group {name}; did you mean {near}? Groups are declared as"
+        " [groups.NAME] (now: {allowed})",
+        "{key}：没有组 {name}；是否想写 {near}？组用 [groups.名称] 声明（现有：{allowed}）",
+    ),
+    "one_of": (
+        "{key} = {value}: must be one of {allowed}",
+        "{key} = {value}：只能是 {allowed} 之一",
+    ),
+    "text": (
+        "{key} = {value}: must be text in quotes",
+        "{key} = {value}：必须是带引号的文本",
+    ),
+    "texts": (
+        '{key} = {value}: must be a list of names, as ["alice", "@lab"]',
+        '{key} = {value}：必须是名称列表，例如 ["alice", "@lab"]',
+    ),
+    "gpus": (
+        '{key} = {value}: must be a list of GPU indices or UUIDs, as [0, "GPU-1f…"]',
+        '{key} = {value}：必须是 GPU 编号或 UUID 的列表，例如 [0, "GPU-1f…"]',
+    ),
+    "double": ("{key}: {value} stands there twice", "{key}：{value} 重复出现"),
+    "whole": (
+        "{key} = {value}: must be a whole number from {least} to {most}",
+        "{key} = {value}：必须是 {least} 到 {most} 之间的整数",
+    ),
+    "number": (
+        "{key} = {value}: must be a number of at least {least}",
+        "{key} = {value}：必须是不小于 {least} 的数",
+    ),
+    "number_above": (
+        "{key} = {value}: must be a number above {least}",
+        "{key} = {value}：必须是大于 {least} 的数",
+    ),
+    "span_least": (
+        "{key} = {value}: must be at least {least}",
+        "{key} = {value}：不能小于 {least}",
+    ),
+    "duration": (
+        '{key} = {value}: must be a span of time, as "30m", "4h", "7d" or "2-12:00:00"',
+        '{key} = {value}：必须是时长，例如 "30m"、"4h"、"7d" 或 "2-12:00:00"',
+    ),
+    "duration_without_unit": (
+        '{key} = {value}: say the unit, as "30m" or "4h"',
+        '{key} = {value}：请写明单位，例如 "30m" 或 "4h"',
+    ),
+    "duration_too_long": (
+        "{key} = {value}: is longer than a hundred years",
+        "{key} = {value}：超过一百年",
+    ),
+    "size": (
+        '{key} = {value}: must be a size, as "512M", "10G" or "10GiB"',
+        '{key} = {value}：必须是容量，例如 "512M"、"10G" 或 "10GiB"',
+    ),
+    "size_without_unit": (
+        '{key} = {value}: say the unit, as "512M" or "10G"',
+        '{key} = {value}：请写明单位，例如 "512M" 或 "10G"',
+    ),
+    "size_too_large": ("{key} = {value}: is too large", "{key} = {value}：过大"),
+    "table": (
+        "{key} = {value}: must be a table, written as [{key}]",
+        "{key} = {value}：必须是表，写作 [{key}]",
+    ),
+    "tables": (
+        "{key} = {value}: must be a list of tables, each begun with [[{key}]]",
+        "{key} = {value}：必须是表的列表，每项以 [[{key}]] 开头",
+    ),
+    "time_zone": (
+        '{key} = "{value}": must be a time zone of this machine, as "Asia/Shanghai" or "UTC"',
+        '{key} = "{value}"：必须是本机已知的时区，例如 "Asia/Shanghai" 或 "UTC"',
+    ),
+    "name": (
+        '{key}: "{value}" is no name for a group: letters, digits, "_", "." and "-", up to 64',
+        '{key}："{value}" 不能作组名：只能用字母、数字、"_"、"." 和 "-"，最多 64 个字符',
+    ),
+    "preempts": (
+        '{key}: "{value}" is not allowed; a class may take GPUs from lower classes only: {allowed}',
+        '{key}：不允许 "{value}"；只能抢占更低的优先级：{allowed}',
+    ),
+    "ignore_empty": (
+        "{key}: an [[ignore]] needs at least one of command, user, below",
+        "{key}：[[ignore]] 至少要写 command、user、below 之一",
+    ),
+}
