@@ -153,7 +153,8 @@ class Attempts:
         if entry.state.state != "ended":
             raise RefusedError("still_running", job=key[0], attempt=key[1])
         if entry.connection is not None:
-            self._send(key, entry, Forget())
+            with suppress(OSError):  # as a rule it has ended; it waits only while a disk is full
+                control.send_order(entry.connection, Forget())
             self._disconnect(entry)
         record.remove(self._folder, *key)
         del self._entries[key]

@@ -28,7 +28,7 @@ from roost.wire.messages import SourceFile
 OOM_SCORE_RAISED = 300
 SOURCE_LIMIT_BYTES = 64 * 1024 * 1024
 SOURCE_LIMIT_S = 3.0
-TTY_MODE = 0o620
+_ALL_SIGNALS = tuple(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP})
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -106,11 +106,11 @@ def _only_descriptors(sync: int, terminal: int | None) -> int:
 
 
 def _reset_signals() -> None:
-    for number in signal.valid_signals():
-        if number not in (signal.SIGKILL, signal.SIGSTOP):
-            with suppress(OSError):
-                signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_SETMASK, set())
+    """Handlers go with the execution; what is ignored would stay so."""
+    for number in _ALL_SIGNALS:
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
 def _surround(prepared: Prepared, terminal: bool) -> bool | None:

@@ -25,6 +25,8 @@ class JobProcesses:
         self.main: int | None = None
         self.main_status: int | None = None
         self._grouped = bool(layout.bases())
+        used = os.times()
+        self._cpu_before = used.children_user + used.children_system
 
     def pids(self) -> list[int]:
         if self._grouped:
@@ -87,6 +89,13 @@ class JobProcesses:
 
     def use(self) -> Use:
         return cgroup.use(self.layout, self.name) if self._grouped else Use()
+
+    def cpu_s(self) -> float | None:
+        """Of what was reaped, for jobs without a cgroup."""
+        if self._grouped:
+            return None
+        used = os.times()
+        return used.children_user + used.children_system - self._cpu_before
 
     def remove(self) -> bool:
         return cgroup.remove(self.layout, self.name) if self._grouped else True

@@ -34,8 +34,11 @@ def make(prepared: Prepared) -> JobFolder:
     """Makes the folder anew. Raises OSError."""
     spec, account = prepared.spec, prepared.account
     path = f"{prepared.runtime}/{folder_name(spec.job, spec.attempt)}"
-    shutil.rmtree(path, ignore_errors=True)
-    os.mkdir(path, 0o700)
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:  # left by a supervisor that was killed
+        shutil.rmtree(path)
+        os.mkdir(path, 0o700)
     if prepared.as_root:
         _let_in(path, account.uid, account.gid)
     status_path = f"{path}/status"
@@ -73,8 +76,15 @@ def _let_in(path: str, uid: int, gid: int) -> None:
 
 def remove(path: str) -> None:
     """Removes the folder; what cannot be is left for the next boot."""
-    with suppress(OSError):
-        shutil.rmtree(path)
+    for name in ("status", "script"):
+        with suppress(OSError):
+            os.unlink(f"{path}/{name}")
+    try:
+        os.rmdir(path)
+    except FileNotFoundError:
+        return
+    except OSError:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 class StatusLines:

@@ -18,7 +18,9 @@ from contextlib import suppress
 import msgspec
 
 from roost.agent import child, control, record, runtime
+from roost.agent.ending import Seen, end_of
 from roost.agent.environment import environment_of
+from roost.agent.link import AgentLinks
 from roost.agent.note import note
 from roost.agent.reaper import JobProcesses
 from roost.agent.record import Prepared, RecordError, Started
@@ -33,74 +35,74 @@ from roost.wire.messages import AttemptEnd, AttemptState
 STATUS_PAUSE_S = 0.05
 PUSH_EVERY_S = 1.0
 RETRY_END_S = 1.0
-_IGNORED = tuple(
-    getattr(signal, f"SIG{name}")
-    for name in ("HUP", "INT", "TERM", "QUIT", "PIPE", "TSTP", "TTIN", "TTOU", "USR1", "USR2")
-)
 
 
-def main(folder: str, agent: socket.socket | None) -> int:
-    """Supervises the attempt whose record is in `folder`. Exit status 0, or 1 where it gave up.
+def supervise(folder: str, agent: socket.socket | None, children: int) -> None:
+    """Sees the attempt whose record is in `folder` through to its end.
 
-    `agent` is the agent's end of a control connection, if it asked for this supervisor.
+    `agent` is a link to the agent that asked for it; `children` becomes readable at SIGCHLD. Raises
+    OSError when the folder is not there.
     """
-    os.setsid()
-    for number in _IGNORED:
-        signal.signal(number, signal.SIG_IGN)
-    os.umask(0o077)
-    kernel.become_subreaper()
     folder_fd = record.open_folder(folder)
-    lock = record.try_lock(folder_fd)
-    if lock is None:
-        return 0  # another supervisor has this attempt
+    lock = None
     try:
+        lock = record.try_lock(folder_fd)
+        if lock is None:
+            return  # another supervisor has this attempt
         if record.read_started(folder_fd) is not None or record.read_end(folder_fd) is not None:
-            return 0  # it was executed: never again. The agent sees to what is left of it
+            return  # it was executed: never again. The agent sees to what is left of it
         prepared = record.read_prepared(folder_fd)
+        kernel.set_name(f"roost:{prepared.spec.job}.{prepared.spec.attempt}")
+        supervisor = Supervisor(folder_fd, prepared, agent, children)
+        try:
+            supervisor.run()
+        finally:
+            supervisor.close()
     except RecordError as error:
         note("attempt record unusable", folder=folder, error=str(error))
-        return 1
-    kernel.set_name(f"roost:{prepared.spec.job}.{prepared.spec.attempt}")
-    Supervisor(folder_fd, prepared, agent).run()
-    return 0
+    finally:
+        if lock is not None:
+            os.close(lock)
+        os.close(folder_fd)
 
 
 class Supervisor:
-    def __init__(self, folder_fd: int, prepared: Prepared, agent: socket.socket | None) -> None:
+    def __init__(
+        self, folder_fd: int, prepared: Prepared, agent: socket.socket | None, children: int
+    ) -> None:
         self._folder_fd = folder_fd
         self._prepared = prepared
         spec = prepared.spec
         self._state = AttemptState(job=spec.job, attempt=spec.attempt, state="preparing")
         self._processes = JobProcesses(prepared.layout, cgroup.name_of(spec.job, spec.attempt))
-        warned = spec.warn_before_s if spec.warn_signal is not None else None
-        self._terms = Terms(spec.walltime_s, warned, spec.kill_wait_s, spec.saving_limit_s)
-        self._watchdog = Watchdog(Terms(None, None, spec.kill_wait_s, spec.saving_limit_s), 0.0)
+        self._children = children
         self._selector = selectors.DefaultSelector()
-        self._connections: set[socket.socket] = set()
         self._timers: dict[str, tuple[float, Callable[[], None]]] = {}
+        self._watchdog = Watchdog(Terms(None, None, spec.kill_wait_s, spec.saving_limit_s), 0.0)
         self._lines = StatusLines()
         self._folder: JobFolder | None = None
         self._terminal: Terminal | None = None
         self._slave: int | None = None
-        self._listener: socket.socket | None = None
+        self._memory_event: int | None = None
         self._sync: socket.socket | None = None
         self._failure: child.Failure | None = None
-        self._told = ("", {})  # type: tuple[str, dict[str, str]]
+        self._told: child.Failure | None = None
         self._done = False
         self._checkpointed = False
         self._out_of_memory = False
         self._killing = False
         self._forgotten = False
         self._running = False
+        self._links = AgentLinks(folder_fd, self._selector, self._state, self._take_order)
         if agent is not None:
-            self._take_connection(agent)
+            self._links.add(agent)
 
     # -- the whole life ------------------------------------------------------------------------
 
     def run(self) -> None:
         try:
-            self._listen()
-            self._watch_children()
+            self._links.listen()
+            self._selector.register(self._children, selectors.EVENT_READ, self._reap)
             self._prepare()
             while not self._over():
                 self._turn()
@@ -114,6 +116,17 @@ class Supervisor:
             )
         self._finish()
 
+    def close(self) -> None:
+        """Lets go of every descriptor: this process may see another job through."""
+        self._links.close()
+        self._selector.close()
+        if self._sync is not None:
+            self._sync.close()
+        folder = self._folder
+        for descriptor in (self._slave, self._memory_event, folder.status if folder else None):
+            if descriptor is not None:
+                os.close(descriptor)
+
     def _prepare(self) -> None:
         """Cgroup, folder, terminal, and the child up to the point where it waits for the word."""
         prepared, spec = self._prepared, self._prepared.spec
@@ -122,35 +135,32 @@ class Supervisor:
             memory_bytes=spec.memory_bytes,
             processes=spec.max_processes or prepared.max_processes,
         )
+        name = self._processes.name
         if prepared.layout.bases():
             try:
-                cgroup.create(prepared.layout, self._processes.name, limits, prepared.devices)
+                cgroup.create(prepared.layout, name, limits, prepared.devices)
             except OSError as error:
                 raise child.LaunchError(
                     "no_cgroup", detail=f"{os.strerror(error.errno or 0)}: {error.filename}"
                 ) from error
         self._folder = runtime.make(prepared)
-        self._watch_status()
         if spec.pty:
             owner = prepared.account.uid if prepared.as_root else None
             group = tty_group() if prepared.as_root else None
             master, self._slave = open_pair(spec.rows, spec.columns, owner, group)
             self._terminal = Terminal(master, spec.job, spec.attempt)
-        self._fork()
+        self._fork(self._folder)
+        self._watch_status()
         if spec.memory_bytes is not None and prepared.layout.bases():
-            event = cgroup.watch_oom_v1(prepared.layout, self._processes.name)
-            if event is not None:
+            self._memory_event = cgroup.watch_oom_v1(prepared.layout, name)
+            if self._memory_event is not None:
                 self._selector.register(
-                    event, selectors.EVENT_READ, lambda: self._ran_out_of_memory(event)
+                    self._memory_event, selectors.EVENT_READ, self._short_of_memory
                 )
 
-    def _fork(self) -> None:
-        folder = self._folder
-        if folder is None:
-            raise child.LaunchError("setup_failed", step="folder", detail="missing")
-        environment = environment_of(
-            self._prepared.spec, self._prepared.account, folder.status_path
-        )
+    def _fork(self, folder: JobFolder) -> None:
+        spec, account = self._prepared.spec, self._prepared.account
+        environment = environment_of(spec, account, folder.status_path)
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         pid = os.fork()
         if pid == 0:
@@ -177,12 +187,11 @@ class Supervisor:
     # -- one turn of the loop ------------------------------------------------------------------
 
     def _turn(self) -> None:
-        now = time.monotonic()
         times = [at for at, _ in self._timers.values()]
         next_at = self._watchdog.next_at()
         if next_at is not None:
             times.append(next_at)
-        timeout = max(0.0, min(times) - now) if times else None
+        timeout = max(0.0, min(times) - time.monotonic()) if times else None
         for key, _ in self._selector.select(timeout):
             key.data()
         now = time.monotonic()
@@ -192,6 +201,9 @@ class Supervisor:
                 action()
         for act in self._watchdog.due(now):
             self._act(act)
+
+    def _after(self, name: str, seconds: float, action: Callable[[], None]) -> None:
+        self._timers[name] = (time.monotonic() + seconds, action)
 
     def _act(self, act: Act) -> None:
         spec = self._prepared.spec
@@ -216,22 +228,22 @@ class Supervisor:
         except OSError:
             data = b""
         if data[:1] == b"r" and not self._watchdog.stopping:
-            ready = msgspec.msgpack.decode(data[1:], type=child.Ready)
-            self._start(sync, ready)
+            self._start(sync, msgspec.msgpack.decode(data[1:], type=child.Ready))
             return
         if data[:1] == b"f":
             self._failure = msgspec.msgpack.decode(data[1:], type=child.Failure)
         self._selector.unregister(sync)
         sync.close()
         self._sync = None
-        if not data:
-            self._executed()
+        if not data and not self._running and not self._watchdog.stopping:
+            self._failure = child.Failure(
+                "setup_failed", {"step": "start", "detail": "the process died"}
+            )
 
     def _start(self, sync: socket.socket, ready: child.Ready) -> None:
         """`started` is on disk before the word is given: from here on it has been executed."""
-        pid = self._processes.main or 0
-        ticks = self._start_ticks(pid)
-        started = Started(pid, ticks, time.time(), ready.source_changed)
+        spec, pid = self._prepared.spec, self._processes.main or 0
+        started = Started(pid, _start_ticks(pid), time.time(), ready.source_changed)
         try:
             record.write_started(self._folder_fd, started)
         except OSError as error:
@@ -241,54 +253,37 @@ class Supervisor:
         with suppress(OSError):  # killed just now: the end of the channel tells
             sync.send(b"g")
         self._running = True
-        self._watchdog = Watchdog(self._terms, time.monotonic())
-        self._set_state(
+        warned = spec.warn_before_s if spec.warn_signal is not None else None
+        terms = Terms(spec.walltime_s, warned, spec.kill_wait_s, spec.saving_limit_s)
+        self._watchdog = Watchdog(terms, time.monotonic())
+        self._state = msgspec.structs.replace(
+            self._state,
             state="running",
             pid=pid,
-            start_ticks=ticks,
+            start_ticks=started.start_ticks,
             started_at=started.started_at,
             source_changed=ready.source_changed,
         )
+        self._push()
         if self._terminal is not None and not self._terminal.attached_once:
             self._after("terminal", self._prepared.terminal_wait_s, self._terminal_unused)
 
-    def _start_ticks(self, pid: int) -> int:
-        try:
-            return read_stat(b"/proc", pid).start_ticks
-        except (GoneError, HiddenError):
-            return 0
-
-    def _executed(self) -> None:
-        if not self._running and not self._watchdog.stopping:
-            self._processes.reap()
-            use = self._processes.use()
-            if use.oom_kills:
-                self._out_of_memory = True
-            self._failure = child.Failure(
-                "setup_failed", {"step": "start", "detail": "the process died"}
-            )
-
-    def _watch_children(self) -> None:
-        reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
-        signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-
-        def reap() -> None:
-            with suppress(BlockingIOError):
-                os.read(reading, 4096)
-            self._processes.reap()
-
-        self._selector.register(reading, selectors.EVENT_READ, reap)
-
-    def _ran_out_of_memory(self, event: int) -> None:
-        """v1 ends one process; the job is over all the same, as it is on v2."""
+    def _reap(self) -> None:
         with suppress(BlockingIOError):
-            os.read(event, 8)
+            os.read(self._children, 4096)
+        self._processes.reap()
+
+    def _short_of_memory(self) -> None:
+        """v1 ends one process; the job is over all the same, as it is on v2."""
+        if self._memory_event is None:
+            return
+        with suppress(BlockingIOError):
+            os.read(self._memory_event, 8)
         if self._processes.use().oom_kills:
             self._out_of_memory = True
             self._processes.kill_round()
-        else:
-            self._after("memory", 0.02, lambda: self._ran_out_of_memory(event))
+        elif "memory" not in self._timers:
+            self._after("memory", 0.05, self._short_of_memory)
 
     # -- what the job reports ------------------------------------------------------------------
 
@@ -304,11 +299,10 @@ class Supervisor:
             self._after("status", STATUS_PAUSE_S, self._watch_status)
 
     def _read_status(self) -> None:
-        if self._folder is None:
-            return
-        with suppress(BlockingIOError):
-            for line in self._lines.feed(os.read(self._folder.status, 65536)):
-                self._status_line(line)
+        if self._folder is not None:
+            with suppress(BlockingIOError):
+                for line in self._lines.feed(os.read(self._folder.status, 65536)):
+                    self._status_line(line)
 
     def _status_line(self, line: str) -> None:
         if line == "saving":
@@ -322,117 +316,50 @@ class Supervisor:
         elif line == "done":
             self._done = True
 
+    def _push(self) -> None:
+        self._links.say(self._state)
+
     # -- orders --------------------------------------------------------------------------------
 
-    def _listen(self) -> None:
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC)
-        with suppress(FileNotFoundError):
-            os.unlink("control", dir_fd=self._folder_fd)
-        listener.bind(control.at_folder(self._folder_fd))
-        listener.listen(8)
-        listener.setblocking(False)
-        self._listener = listener
-        self._selector.register(listener, selectors.EVENT_READ, self._accept)
-
-    def _accept(self) -> None:
-        if self._listener is None:
-            return
-        with suppress(OSError):
-            connection, _ = self._listener.accept()
-            self._take_connection(connection)
-
-    def _take_connection(self, connection: socket.socket) -> None:
-        connection.setblocking(False)
-        self._connections.add(connection)
-        self._selector.register(
-            connection, selectors.EVENT_READ, lambda: self._hear_agent(connection)
-        )
-        self._tell(connection)
-
-    def _hear_agent(self, connection: socket.socket) -> None:
-        descriptors: list[int] = []
-        try:
-            order, descriptors = control.receive_order(connection)
-        except BlockingIOError:
-            return
-        except (OSError, msgspec.MsgspecError):
-            order = None
-        if order is None:
-            self._drop(connection)
-        elif isinstance(order, control.Attach):
-            if descriptors:
-                self._attach(descriptors.pop())
-        elif isinstance(order, control.Stop):
-            now = time.monotonic()
-            self._watchdog.stop(order.reason, order.grace_s, now)
+    def _take_order(self, order: control.AnyOrder, descriptors: list[int]) -> None:
+        if isinstance(order, control.Stop):
+            self._watchdog.stop(order.reason, order.grace_s, time.monotonic())
         elif isinstance(order, control.Signal):
             if self._running and not self._processes.warn(order.signal):
                 self._processes.signal(order.signal)
-        else:
+        elif isinstance(order, control.Forget):
             self._forgotten = True
-        for descriptor in descriptors:
-            os.close(descriptor)
-
-    def _drop(self, connection: socket.socket) -> None:
-        if connection in self._connections:
-            self._connections.remove(connection)
-            self._selector.unregister(connection)
-            connection.close()
-
-    def _set_state(self, **changes: object) -> None:
-        self._state = msgspec.structs.replace(self._state, **changes)
-        self._push()
-
-    def _push(self) -> None:
-        for connection in list(self._connections):
-            self._tell(connection)
-
-    def _tell(self, connection: socket.socket) -> None:
-        try:
-            control.send_state(connection, self._state)
-        except OSError:
-            self._drop(connection)  # the agent connects anew and is told everything then
-
-    def _after(self, name: str, seconds: float, action: Callable[[], None]) -> None:
-        self._timers[name] = (time.monotonic() + seconds, action)
-
-    # -- the terminal --------------------------------------------------------------------------
+        elif descriptors:
+            self._attach(descriptors.pop())
 
     def _attach(self, descriptor: int) -> None:
         if self._terminal is None:
             os.close(descriptor)
             return
         client = self._terminal.attach(descriptor)
-        if client is None:
-            return
-        self._timers.pop("terminal", None)
-        self._selector.register(client, selectors.EVENT_READ, lambda: self._hear_client(client))
+        if client is not None:
+            self._timers.pop("terminal", None)
+            self._selector.register(client, selectors.EVENT_READ, lambda: self._hear_client(client))
 
     def _hear_client(self, client: socket.socket) -> None:
-        terminal = self._terminal
-        if terminal is None:
-            return
-        number = client.fileno()
-        if not terminal.gone(client):
+        terminal, number = self._terminal, client.fileno()
+        if terminal is None or not terminal.gone(client):
             return
         self._selector.unregister(number)
         if terminal.abandoned and not self._watchdog.stopping:
-            self._told = ("terminal_closed", {})
+            self._told = child.Failure("terminal_closed")
+            self._watchdog.stop(
+                EndReason.CANCELLED, self._prepared.spec.kill_wait_s, time.monotonic()
+            )
             if self._processes.main is not None and self._running:
-                terminal.hang_up(self._processes.main, self._signal_group)
-            # asked by SIGHUP; the stop signal is not sent as well
-            self._watchdog.stop(EndReason.CANCELLED, self._terms.kill_wait_s, time.monotonic())
-            self._watchdog.asked()
-
-    def _signal_group(self, group: int, number: int) -> None:
-        self._processes.signal_group(group, number)
+                terminal.hang_up(self._processes.main, self._processes.signal_group)
+                self._watchdog.asked()  # by SIGHUP; the stop signal is not sent as well
 
     def _terminal_unused(self) -> None:
-        self._told = (
-            "terminal_unused",
-            {"seconds": f"{self._prepared.terminal_wait_s:g}"},
+        self._told = child.Failure(
+            "terminal_unused", {"seconds": f"{self._prepared.terminal_wait_s:g}"}
         )
-        self._watchdog.stop(EndReason.CANCELLED, self._terms.kill_wait_s, time.monotonic())
+        self._watchdog.stop(EndReason.CANCELLED, self._prepared.spec.kill_wait_s, time.monotonic())
 
     # -- the end -------------------------------------------------------------------------------
 
@@ -442,10 +369,8 @@ class Supervisor:
         self._read_status()
         for line in self._lines.last():
             self._status_line(line)
-        use = self._processes.use()
-        end = self._end(use)
-        removed = self._processes.remove()
-        if not removed:
+        end = self._end()
+        if not self._processes.remove():
             note("cgroup could not be removed", cgroup=self._processes.name)
         if self._folder is not None:
             runtime.remove(self._folder.path)
@@ -454,6 +379,20 @@ class Supervisor:
         self._push()
         if self._terminal is not None:
             self._terminal.ended(end)
+
+    def _end(self) -> AttemptEnd:
+        seen = Seen(
+            executed=self._running,
+            status=self._processes.main_status,
+            use=self._processes.use(),
+            cpu_s=self._processes.cpu_s(),
+            ordered=self._watchdog.reason,
+            told=self._told,
+            failure=self._failure,
+            out_of_memory=self._out_of_memory,
+            done=self._done,
+        )
+        return end_of(seen, time.time())
 
     def _keep_end(self) -> None:
         """Writes `end`; while the disk refuses it, the agent is told all the same and this process
@@ -470,46 +409,9 @@ class Supervisor:
                 for key, _ in self._selector.select(left):
                     key.data()
 
-    def _end(self, use: cgroup.Use) -> AttemptEnd:
-        status = self._processes.main_status
-        code = None if status is None else os.waitstatus_to_exitcode(status)
-        exit_code = code if code is not None and code >= 0 else None
-        number = -code if code is not None and code < 0 else None
-        text, message, numbers = "", "", {}  # type: str, str, dict[str, str]
-        failed = self._failure
-        out_of_memory = self._out_of_memory or use.oom_kills > 0
-        if self._watchdog.reason is not None:
-            reason = self._watchdog.reason
-            if self._told[0]:
-                failed = child.Failure(*self._told)
-        elif out_of_memory and exit_code != 0:
-            reason = EndReason.OUT_OF_MEMORY
-            failed = None
-        elif failed is not None:
-            reason = EndReason.LAUNCH_FAILED
-            exit_code, number = failed.exit_code, None
-        elif number is not None:
-            reason = EndReason.SIGNALLED
-        else:
-            reason = EndReason.EXITED
-        if failed is not None:
-            text, message, numbers = failed.text(), f"agent.{failed.code}", failed.numbers
-        if not self._running and reason is not EndReason.LAUNCH_FAILED:
-            exit_code = number = None
-        return AttemptEnd(
-            reason=reason,
-            ended_at=time.time(),
-            exit_code=exit_code,
-            signal=number,
-            done=self._done,
-            peak_memory_bytes=use.peak_memory_bytes,
-            cpu_s=use.cpu_s if use.cpu_s is not None else _own_children_s(),
-            text=text[:1000],
-            message=message,
-            numbers=numbers,
-        )
 
-
-def _own_children_s() -> float:
-    used = os.times()
-    return used.children_user + used.children_system
+def _start_ticks(pid: int) -> int:
+    try:
+        return read_stat(b"/proc", pid).start_ticks
+    except (GoneError, HiddenError):
+        return 0
