@@ -243,7 +243,7 @@ class Daemon:
 
     def run(self, user: str, *words: str | bytes, **options: Any) -> int:
         """Submit with `roost run WORDS`; the job's number."""
-        number = self.json(user, "run", *words, **options)["job"]
+        number = json.loads(self.cli(user, "run", "--json", *words, **options).stdout)["job"]
         assert isinstance(number, int)
         return number
 

@@ -42,9 +42,10 @@ class Argument:
 
 
 class Command:
-    """`module` and `function` of roost.cli; `stops` ends options at the first other word."""
+    """`module` and `function` of roost.cli; `stops` ends options at the first other word,
+    `raw` hands every word on unread."""
 
-    __slots__ = ("arguments", "function", "hidden", "module", "name", "options", "stops")
+    __slots__ = ("arguments", "function", "module", "name", "options", "raw", "stops")
 
     def __init__(
         self,
@@ -52,14 +53,14 @@ class Command:
         arguments: tuple[Argument, ...] = (),
         options: tuple[Option, ...] = (),
         stops: bool = False,
-        hidden: bool = False,
+        raw: bool = False,
     ) -> None:
         self.name = ""
         self.module, _, self.function = where.partition(":")
         self.arguments = arguments
         self.options = options
         self.stops = stops
-        self.hidden = hidden
+        self.raw = raw
 
 
 CLASSES = ("urgent", "regular", "background")
@@ -163,8 +164,8 @@ COMMANDS: dict[str, Command] = {
     "completions": Command("complete:completions", (Argument("SHELL", "1", "shell"),)),
     "version": Command("version:version", options=(JSON,)),
     "help": Command("help:help_command", (Argument("COMMAND", "*"),)),
-    "agent": Command("serve:agent", (Argument("ARGUMENT", "*"),), stops=True, hidden=True),
-    "server": Command("serve:server", (Argument("ARGUMENT", "*"),), stops=True, hidden=True),
+    "agent": Command("serve:agent", (Argument("ARGUMENT", "*"),), raw=True),
+    "server": Command("serve:server", (Argument("ARGUMENT", "*"),), raw=True),
 }
 for _name, _command in COMMANDS.items():
     _command.name = _name

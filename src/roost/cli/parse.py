@@ -43,6 +43,9 @@ def find_command(words: Sequence[str]) -> tuple[Command, int]:
 def parse(command: Command, words: Sequence[str]) -> Parsed:
     """What was given. With --help nothing else is checked. Raises UsageError."""
     parsed = Parsed()
+    if command.raw:
+        parsed.arguments = list(words)
+        return parsed
     known = {name: option for option in (*command.options, *COMMON) for name in option.names}
     rest: list[str] = []
     at = 0

@@ -78,6 +78,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{command}: no such command in PATH or in {directory}",
         "{command}：在 PATH 和 {directory} 中都找不到这个命令",
     ),
+    "command_is_here": (
+        "{command}: no such command in PATH, but a file here: write ./{command}",
+        "{command}：PATH 中没有这个命令，但当前目录有这个文件：请写 ./{command}",
+    ),
     "no_such_program": ("{command}: no such file", "{command}：没有这个文件"),
     "program_is_directory": (
         "{command} is a directory, not a program",
@@ -202,8 +206,25 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "useradd 未能建立系统用户 roost：{text}",
     ),
     "child_gave_up": (
-        "the {part} stopped with exit code {code} and is not started again: see its lines above",
-        "{part} 以退出码 {code} 停止，不再重启：请看上面它的输出",
+        "the {part} could not start ({how}): see its lines above",
+        "{part} 无法启动（{how}）：请看上面它的输出",
+    ),
+    "folder_not_root": (
+        "{path} does not belong to root: whoever owns it could change the daemon's files;"
+        " name another with --state or --socket",
+        "{path} 不属于 root：它的所有者可以改动守护进程的文件；请用 --state 或 --socket 另行指定",
+    ),
+    "folder_of_system": (
+        "{path} is a folder of the system, which the server may not write to; name one of Roost's"
+        " own with --state or --socket",
+        "{path} 是系统目录，server 不能写入；请用 --state 或 --socket 指定 Roost 自己的目录",
+    ),
+    "command_failed": ("{command}: {text}", "{command}：{text}"),
+    "python_unreadable": (
+        "the server gives up its rights and runs as {user}, who cannot read {path}: install Roost"
+        " where every account can read it (/opt, /usr/local), or open the folders above it",
+        "server 会放弃权限、以 {user} 身份运行，但它无法读取 {path}：请把 Roost 安装到所有账户"
+        "可读的位置（/opt、/usr/local），或放开上级目录的权限",
     ),
     "part_missing": ("this installation has no {part}", "此安装没有 {part}"),
 }

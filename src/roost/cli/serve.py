@@ -1,0 +1,193 @@
+"""`roost serve`: agent and server in the foreground, as docs/design/001 says; `roost agent` and
+`roost server` are one of the two alone, for systemd and for `serve` itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import subprocess
+import sys
+
+from roost import __version__
+from roost.cli import account
+from roost.cli.failure import CommandError
+from roost.cli.plan import Plan, plan
+from roost.cli.supervise import Part, Supervisor
+from roost.client.api import Client
+from roost.client.errors import RoostError
+from roost.client.http import connect
+from roost.client.paths import default_socket
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from roost.cli.context import Context
+
+AUTO_SIMULATE = "8xA100"
+NVML_WITHIN_S = 15.0
+
+
+def agent(context: Context) -> int:
+    from roost.agent.main import main
+
+    return int(main(context.given.arguments) or 0)
+
+
+def server(context: Context) -> int:
+    from roost.server.main import main
+
+    return int(main(context.given.arguments) or 0)
+
+
+def serve(context: Context) -> int:
+    """Serves until SIGTERM or Ctrl-C: 0. 1 if a part cannot start."""
+    option = context.option
+    root = os.geteuid() == 0
+    simulate = option("simulate")
+    if simulate is None and option("auto_simulate") and not has_gpu():
+        simulate = AUTO_SIMULATE
+    where = plan(
+        root=root,
+        state=option("state"),
+        socket=option("socket"),
+        rules=option("rules"),
+        database=option("database"),
+        simulate=simulate,
+    )
+    if option("rules") and not os.path.exists(where.rules):
+        raise CommandError("rules_file_missing", path=where.rules)
+    entry = None
+    if root:
+        missing = account.find() is None
+        entry = account.make()
+        if missing:
+            context.note("serve_made_user")
+        account.check_readable(entry)
+    account.prepare_folders(where, entry)
+    lock = only_one(where)
+    free_socket(where)
+    environment = {"ROOST_STATE": where.state, "ROOST_SOCKET": where.socket}
+    parts = [
+        Part("agent", where.agent_words(entry.pw_uid if entry else None), environment=environment),
+        Part("server", where.server_words(), entry, environment=environment),
+    ]
+    client = Client(where.socket, language=context.terminal.language, timeout_s=10.0)
+
+    def ready() -> bool:
+        try:
+            status: Any = client.status()
+        except RoostError:
+            client.close()
+            return False
+        return bool(status.get("driver_state"))
+
+    def restart(part: Part, status: int, pause_s: float) -> None:
+        how = said_status(context, status)
+        context.note(
+            "serve_restart", part=context.say("part." + part.name), how=how, seconds=f"{pause_s:g}"
+        )
+
+    supervisor = Supervisor(parts, ready, lambda: greet(context, where, client), restart)
+    failed = supervisor.run()
+    os.close(lock)
+    if failed is not None:
+        part, status = failed
+        raise CommandError("child_gave_up", part=part.name, how=said_status(context, status))
+    context.note("serve_stopped")
+    return 0
+
+
+def said_status(context: Context, status: int) -> str:
+    if status < 0:
+        return context.say("how_signal", signal=-status)
+    return context.say("how_code", code=status)
+
+
+def has_gpu() -> bool:
+    """Whether the driver answers and has a GPU; asked in a process of its own, which may hang."""
+    code = "import pynvml; pynvml.nvmlInit(); print(pynvml.nvmlDeviceGetCount())"
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            timeout=NVML_WITHIN_S,
+            check=False,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        return True  # there is a driver, and it hangs: that is to be shown, not simulated over
+    return done.returncode == 0 and done.stdout.strip() not in (b"", b"0")
+
+
+def only_one(where: Plan) -> int:
+    """The lock of this state, held while the descriptor is open. Raises CommandError."""
+    path = os.path.join(where.state, "serve.lock")
+    try:
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        descriptor = os.open(path, flags, 0o600)
+    except OSError as error:
+        raise CommandError("cannot_write_state", path=path, text=error.strerror) from None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        pid = os.read(descriptor, 32).decode("ascii", "replace").strip() or "?"
+        os.close(descriptor)
+        raise CommandError("already_served", path=where.state, pid=pid) from None
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    return descriptor
+
+
+def free_socket(where: Plan) -> None:
+    """Removes a socket that nobody answers. Raises CommandError if somebody does."""
+    if not os.path.lexists(where.socket):
+        return
+    try:
+        connect(where.socket, 5.0).close()
+    except RoostError as error:
+        if error.code == "no_daemon":
+            os.unlink(where.socket)
+            return
+    raise CommandError("socket_taken", path=where.socket)
+
+
+def greet(context: Context, where: Plan, client: Client) -> None:
+    """The address, what is served, and the three commands to type next."""
+    say = context.say
+    status: Any = client.status()
+    gpus = status.get("gpus") or []
+    names = ", ".join(dict.fromkeys(str(gpu.get("name")) for gpu in gpus))
+    lines = [say("serve_ready", version=__version__, server=status["server"], path=where.socket)]
+    if status.get("simulated"):
+        lines.append(say("serve_simulated", count=len(gpus), names=names))
+    elif gpus:
+        lines.append(say("serve_gpus", count=len(gpus), names=names))
+    else:
+        remedy = status.get("driver_remedy") or ""
+        lines.append(say("driver_state", state=status.get("driver_state"), remedy=remedy).rstrip())
+    if not where.root:
+        import getpass
+
+        lines.append(say("serve_as_user", user=getpass.getuser()))
+    lines += ["", say("serve_next")]
+    program = program_name()
+    if where.socket != default_socket():
+        lines.append(f"  export ROOST_SOCKET={where.socket}")
+    lines += [
+        f"  {program} status",
+        f"  {program} run -g {1 if gpus else 0} -- sleep 60",
+        f"  {program} top",
+    ]
+    context.out("\n".join(lines))
+
+
+def program_name() -> str:
+    """ "roost" where the shell would find this one, else its path."""
+    own = os.path.abspath(sys.argv[0])
+    if os.path.basename(own) != "roost":
+        return f"{sys.executable} -m roost"
+    found = shutil.which("roost")
+    return "roost" if found and os.path.realpath(found) == os.path.realpath(own) else own
