@@ -144,6 +144,7 @@ class Story:
         self.jobs: list[dict[str, Any]] = []
         self.holders: list[dict[str, Any]] = []
         self.health: dict[int, str] = {}
+        self.drained: dict[int, str] = {}
         self.driver_state = "simulated"
         self.driver_remedy: str | None = None
         self.me = "alice"
@@ -159,8 +160,8 @@ class Story:
                        container="chat", group="serve", since=NOON - 86400 * 3),
                 holder(9, 31000, "dave", 40.0, "vllm serve qwen2.5-32b", kind="container",
                        container="chat", group="serve", since=NOON - 86400 * 3),
-                holder(10, None, None, 17.3, None, kind="unattributed", group=None,
-                       reason="worker of a dead parent, left behind by erin"),
+                holder(10, None, None, 17.3, "held by workers whose parent died", group=None,
+                       kind="unattributed", reason="worker_of_dead_parent"),
             ]  # fmt: skip
             self.jobs += [
                 job(48, "pretrain", "wang", "nlp", [12, 13, 14, 15], began=NOON - 7200,
@@ -218,6 +219,8 @@ class Story:
             "temperature_c": None if busy is None else 34 + busy * 3 // 10 + n % 3,
             "power_w": None if busy is None else 62.0 + busy * 3.2,
             "health": self.health.get(n, "ok"),
+            "drained": n in self.drained,
+            "drain_reason": self.drained.get(n),
             "holders": here,
         }
 

@@ -111,14 +111,17 @@ class TopApp(App[int]):
         self.lost: Lost | None = None
         self.started_at = clock()
         self.feed = Feed(source, self._post, clock, period_s)
+        self.canvas: Canvas | None = None
         self._drawing = False
         self._said_at = 0.0
 
     def compose(self) -> ComposeResult:
-        yield Canvas()
+        self.canvas = Canvas()
+        yield self.canvas
 
     def on_mount(self) -> None:
         self.screen.set_class(self.look.theme == "mono", "mono")
+        assert self.canvas is not None
         self.canvas.focus()
         self.feed.start()
         self.set_interval(1.0, self._tick)
@@ -126,10 +129,6 @@ class TopApp(App[int]):
 
     def on_unmount(self) -> None:
         self.feed.stop()
-
-    @property
-    def canvas(self) -> Canvas:
-        return self.query_one(Canvas)
 
     @property
     def scene(self) -> Scene:
@@ -147,7 +146,7 @@ class TopApp(App[int]):
         """Draw at once."""
         self._drawing = False
         size = self.size
-        if size.width < 1 or size.height < 3:
+        if self.canvas is None or size.width < 1 or size.height < 1:
             return
         frame = draw(self.scene, size.width, size.height)
         self.view = replace(self.view, offsets=(*self.view.offsets, *frame.offsets))
@@ -155,8 +154,7 @@ class TopApp(App[int]):
         self.canvas.show(frame)
 
     def on_resize(self) -> None:
-        if self.is_running and self.query(Canvas):
-            self.redraw()
+        self.redraw()
 
     def _soon(self) -> None:
         """Draw shortly, once for all that comes in until then."""
@@ -227,7 +225,7 @@ class TopApp(App[int]):
             self.redraw()
 
     def on_click(self, event: events.Click) -> None:
-        frame = self.canvas.frame
+        frame = self.canvas.frame if self.canvas else None
         action = frame.action_at(event.screen_x, event.screen_y) if frame else ""
         if action and action != "nothing":
             self.do(action)
@@ -240,7 +238,7 @@ class TopApp(App[int]):
 
     def _wheel(self, event: events.MouseEvent, step: int) -> None:
         """Move the cursor of the pane under the mouse."""
-        frame = self.canvas.frame
+        frame = self.canvas.frame if self.canvas else None
         if frame is None:
             return
         if self.view.overlay is not None:

@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -55,6 +55,25 @@ def fit(text: str, width: int, align: str = "<", mark: str = "…") -> str:
     if align == "^":
         return blank[: len(blank) // 2] + text + blank[len(blank) // 2 :]
     return text + blank
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text in lines of at most `width` cells, broken at blanks, else anywhere (Chinese)."""
+    lines: list[str] = []
+    line = ""
+    for word in text.split(" "):
+        joined = f"{line} {word}" if line else word
+        if cell_len(joined) <= width:
+            line = joined
+            continue
+        if line and cell_len(word) <= width:
+            lines.append(line)
+            line = word
+            continue
+        parts = chop_cells(joined, width)
+        lines += parts[:-1]
+        line = parts[-1]
+    return [*lines, line]
 
 
 @dataclass(slots=True)

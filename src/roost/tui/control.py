@@ -27,7 +27,7 @@ NORMAL_KEYS = {
     "k": "end", "f9": "end", "enter": "details", "escape": "clear", "t": "theme",
     "plus": "zoom_out", "equals_sign": "zoom_out", "minus": "zoom_in",
     "up": "move:-1", "down": "move:1", "pageup": "move:-10", "pagedown": "move:10",
-    "home": "move:-9999", "end": "move:9999", "left": "across:-1", "right": "across:1",
+    "home": "move:-9999", "end": "move:9999", "left": "zoom_in", "right": "zoom_out",
 }  # fmt: skip
 """Textual's names of keys (letters as they are typed) to actions."""
 

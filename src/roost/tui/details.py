@@ -36,6 +36,7 @@ def _gpu(scene: Scene, gpu: Gpu) -> list[tuple[str, str]]:
         ("about.model", gpu.name),
         ("about.uuid", gpu.uuid),
         ("about.trouble", gpu.trouble),
+        ("about.drained", (gpu.drain_reason or scene.t("drained")) if gpu.drained else ""),
         ("about.memory", f"{used} / {total}"),
         ("about.shares", shares),
         ("about.jobs", ", ".join(f"{job.id} {job.name} ({job.user})" for job in gpu.jobs)),
@@ -56,7 +57,9 @@ def _process(scene: Scene, process: Process) -> list[tuple[str, str]]:
         ("about.since", _moment(scene, process.since_at)),
         ("about.idle", "" if not process.idle_s else span(process.idle_s)),
         ("about.reason", process.reason),
-        ("about.command", process.command),
+        ("about.sign", process.sign if process.sign != process.reason else ""),
+        ("about.remedy", process.remedy),
+        ("about.command", process.command if process.user else ""),
     ]
 
 

@@ -64,7 +64,7 @@ def _compact(scene: Scene, gpu: Gpu, width: int) -> Line:
     row = scene.row().put(str(gpu.index), 3, scene.s("strong"), ">").put("", 1, text)
     put_chip(scene, row, gpu)
     row.put("", 1, text)
-    if gpu.trouble:
+    if gpu.trouble or (gpu.drained and not gpu.people):
         put_holder(scene, row, gpu, width - row.width - 1)
         return row.pad(width, text).parts
     if gpu.people:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from rich.cells import cell_len
 
 from roost.tui.bars import memory_bar, sparkline
-from roost.tui.cells import Line, Row
+from roost.tui.cells import Line, Row, wrapped
 from roost.tui.draw_compact import draw_compact, window
 from roost.tui.history import step_for
 from roost.tui.picture import Gpu
@@ -18,7 +18,15 @@ from roost.tui.plan import Plan
 from roost.tui.scene import Block, Hit, Scene
 from roost.tui.view import listed, matches_gpu
 from roost.tui.when import size, span
-from roost.tui.words import memory_text, put_chip, put_holder, short_model, sort_mark, until_text
+from roost.tui.words import (
+    drained_text,
+    memory_text,
+    put_chip,
+    put_holder,
+    short_model,
+    sort_mark,
+    until_text,
+)
 
 HOT_C = 88
 """Where the card does not say at which temperature it slows down (NVIDIA's are 85 to 95)."""
@@ -35,7 +43,7 @@ def gpu_columns(width: int, models: int, tall: bool) -> dict[str, int]:
         shown = [w for w in columns.values() if w]
         return width - 2 - sum(shown) - (len(shown) - 1)
 
-    for name, least in (("model", 0), ("temperature", 0), ("spark", 0), ("bar", 8), ("until", 0)):
+    for name, least in (("temperature", 0), ("spark", 0), ("bar", 8), ("until", 0), ("model", 0)):
         if spare() < 0:
             columns[name] = min(columns[name], max(least, columns[name] + spare()))
             columns[name] = 0 if columns[name] < 4 else columns[name]
@@ -49,7 +57,9 @@ def gpu_columns(width: int, models: int, tall: bool) -> dict[str, int]:
         columns["until"] = 11
         columns["memory"] = 12
     extra = max(0, spare())
-    if extra:
+    if extra and not columns["spark"]:
+        columns["holder"] += extra
+    elif extra:
         holder = min(extra * 4 // 10, 30)
         bar = min(extra * 3 // 10, 30)
         columns["holder"] += holder
@@ -231,6 +241,8 @@ def _since(scene: Scene, gpu: Gpu) -> str:
     if gpu.since_at is not None and not gpu.free:
         parts.append(scene.t("since", span=span(scene.now - gpu.since_at)))
     parts += [scene.t(f"class.{job.priority_class}") for job in gpu.jobs[:1]]
+    if gpu.drained and gpu.people:
+        parts.append(drained_text(scene, gpu))
     groups = [p.group for p in gpu.processes if p.group] or [j.group for j in gpu.jobs if j.group]
     parts += [scene.p(groups[0])] if groups else []
     return (" - " if scene.look.ascii_only else " · ").join(parts)
@@ -262,7 +274,8 @@ def _none(scene: Scene, layout: Plan) -> Block:
         ]
         if scene.picture.driver_remedy:
             lines.append(scene.p(scene.picture.driver_remedy))
-    for line in lines[: layout.gpu_rows]:
+    told = [part for line in lines for part in wrapped(line, layout.width - 2)]
+    for line in told[: layout.gpu_rows]:
         block.lines.append(scene.row().put(f" {line}", layout.width, text).parts)
     while len(block.lines) < 1 + layout.gpu_rows:
         block.lines.append(scene.row().pad(layout.width, text).parts)

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from roost.core.colour import initials
-from roost.tui.cells import Line, Row
+from roost.tui.cells import Line, Row, wrapped
 from roost.tui.picture import IDLE_FROM_S, Job, Process
 from roost.tui.scene import Block, Hit, Scene
 from roost.tui.view import Group, ListedRow, listed
@@ -29,6 +29,9 @@ def draw_list(scene: Scene, pane: str, width: int, rows: int, tabs: bool) -> Blo
     cursor = scene.view.cursor(pane)
     at = keys.index(cursor) if cursor in keys else 0
     body = rows - 1
+    text = _in_full(scene, shown[at], columns) if focused and shown and body >= 5 else None
+    told = wrapped(text, width - 2)[:2] if text else []
+    body -= len(told)
     first = max(0, min(scene.view.offset(pane), len(shown) - body))
     if focused and body > 0:
         first = max(at - body + 1, min(first, at), 0)
@@ -44,9 +47,22 @@ def draw_list(scene: Scene, pane: str, width: int, rows: int, tabs: bool) -> Blo
         block.lines.append(line)
     if not shown and body > 0:
         block.lines.append(scene.row().put(f" {_empty(scene, pane)}", width, scene.s("dim")).parts)
-    while len(block.lines) < 1 + rows:
+    while len(block.lines) < 1 + rows - len(told):
         block.lines.append(scene.row().pad(width, scene.s("text")).parts)
+    for part in told:
+        block.lines.append(scene.row().put(f" {part}", width, scene.s("label")).parts)
     return block
+
+
+def _in_full(scene: Scene, row: ListedRow, columns: Columns) -> str | None:
+    """What the chosen row's last column says, where it is cut there: it gets a line of its own."""
+    if row.job is not None:
+        cut = cell_len(job_line(scene, row.job)) > columns["text"]
+        return (scene.p(row.job.wait) or job_line(scene, row.job)) if cut else None
+    if row.process is not None:
+        text = _what(scene, row.process)
+        return text if cell_len(text) > columns["command"] else None
+    return None
 
 
 def _empty(scene: Scene, pane: str) -> str:

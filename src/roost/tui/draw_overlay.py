@@ -6,12 +6,12 @@ for that, the box says how many more there are, so that nobody agrees to what wa
 
 from __future__ import annotations
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from roost.tui.cells import Line, Row, fit
+from roost.tui.cells import Line, Row, fit, wrapped
 from roost.tui.overlay import Item, Overlay
 from roost.tui.scene import Block, Hit, Scene
 from roost.tui.when import size
@@ -106,25 +106,6 @@ def _buttons(scene: Scene, overlay: Overlay, inner: int) -> tuple[Line, list[Hit
 def _on_box(scene: Scene, role: str) -> Style:
     """The style of a role, on the ground of the box."""
     return scene.s(role) + Style(bgcolor=scene.s("box").bgcolor)
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """The text in lines of at most `width` cells, broken at blanks, else anywhere (Chinese)."""
-    lines: list[str] = []
-    line = ""
-    for word in text.split(" "):
-        joined = f"{line} {word}" if line else word
-        if cell_len(joined) <= width:
-            line = joined
-            continue
-        if line and cell_len(word) <= width:
-            lines.append(line)
-            line = word
-            continue
-        parts = chop_cells(joined, width)
-        lines += parts[:-1]
-        line = parts[-1]
-    return [*lines, line]
 
 
 def _edge(scene: Scene, title: str, inner: int, top: bool) -> Line:

@@ -18,7 +18,7 @@ from roost.tui.draw_lists import ranges
 from roost.tui.picture import Gpu, Picture
 from roost.tui.scene import Block, Hit, Scene
 from roost.tui.view import HORIZONS_S
-from roost.tui.words import what_text
+from roost.tui.words import put_holder, what_text
 
 LABEL = 6
 PAST = 0.12
@@ -56,14 +56,14 @@ def lanes(picture: Picture, rows: int) -> tuple[list[Lane], int]:
 
 def _says_little(gpu: Gpu) -> int:
     """0 for free GPUs, 1 for those with a known end, 2 for the others, 3 for those in trouble."""
-    if gpu.trouble:
+    if gpu.trouble or gpu.drained:
         return 3
     return 0 if gpu.free else 1 if gpu.until_at is not None else 2
 
 
 def _future(gpu: Gpu) -> object:
     processes = tuple((p.user, p.kind) for p in gpu.processes) if not gpu.jobs else ()
-    return (gpu.people, tuple(j.id for j in gpu.jobs), processes, gpu.trouble)
+    return (gpu.people, tuple(j.id for j in gpu.jobs), processes, gpu.trouble, gpu.drained)
 
 
 def horizon_of(picture: Picture | None, chosen: float | None) -> float:
@@ -147,12 +147,13 @@ def _lane(
     glyphs = scene.look.glyphs
     begin = gpu.since_at
     x0 = past if begin is None else max(0, min(past, int((begin - start) / per_cell)))
-    if gpu.free or (gpu.trouble and not gpu.people):
+    if gpu.free or ((gpu.trouble or gpu.drained) and not gpu.people):
         row.put("", past, scene.s("text"))
         row.put(glyphs.now, 1, scene.s("now"))
         left = cells - past - 1
-        if gpu.trouble:
-            row.put(f" {scene.p(gpu.trouble)}", left, scene.s("alarm" if gpu.health else "dim"))
+        if not gpu.free:
+            row.put("", 1, scene.s("text"))
+            put_holder(scene, row, gpu, left - 1)
             return
         _room(scene, row, left)
         return

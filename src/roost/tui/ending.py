@@ -101,7 +101,7 @@ def planned(scene: Scene, view: View, asked: AskFree, answer: Answer) -> Step:
     items = tuple(i for i in items_of(answer) if asked.pid is None or i.pid == asked.pid)
     view = replace(view, message="")
     if not items:
-        return _refused(view, scene.t("refused.gone"))
+        return _refused(view, left_alone(answer, asked.pid) or scene.t("refused.gone"))
     title = (
         scene.t("confirm.title.process", pid=asked.pid)
         if asked.pid is not None
@@ -131,12 +131,14 @@ def items_of(answer: Answer) -> tuple[Item, ...]:
     rows = answer.get("items")
     out: list[Item] = []
     for row in rows if isinstance(rows, list) else []:
-        if not isinstance(row, dict):
+        if not isinstance(row, dict) or row.get("allowed") is False:
             continue
         pid, ticks, memory = row.get("pid"), row.get("start_ticks"), row.get("memory_bytes")
         if not isinstance(pid, int) or not isinstance(ticks, int):
             continue
-        why = next((row[k] for k in ("why", "text", "evidence") if isinstance(row.get(k), str)), "")
+        why = next(
+            (text for k in ("why", "text", "evidence") if (text := _sentence(row.get(k)))), ""
+        )
         out.append(
             Item(
                 pid,
@@ -148,6 +150,24 @@ def items_of(answer: Answer) -> tuple[Item, ...]:
             )
         )
     return tuple(out)
+
+
+def left_alone(answer: Answer, pid: int | None) -> str:
+    """Why the daemon would leave that process (None: the first one) alone, in its words."""
+    rows = answer.get("others")
+    for row in rows if isinstance(rows, list) else []:
+        if isinstance(row, dict) and pid in (None, row.get("pid")):
+            text = _sentence(row.get("why")) or _sentence(row.get("text"))
+            if text:
+                return text
+    return ""
+
+
+def _sentence(value: object) -> str:
+    """A text, or several of them."""
+    if isinstance(value, list):
+        return "; ".join(str(part) for part in value)
+    return value if isinstance(value, str) else ""
 
 
 def ended(scene: Scene, what: Act, answer: Answer) -> str:

@@ -33,6 +33,10 @@ KEYS = (
 )
 
 
+LEAST = (20, 6)
+"""Cells and lines below which nothing useful can be said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """Exactly `height` strips, what clicks on them mean, and where lists now begin."""
@@ -52,6 +56,8 @@ class Frame:
 
 def draw(scene: Scene, width: int, height: int) -> Frame:
     """The screen of `width` by `height` cells."""
+    if width < LEAST[0] or height < LEAST[1]:
+        return _too_small(scene, width, height)
     picture = scene.picture
     layout = plan(width, height, len(picture.gpus) if picture else 0)
     calm = scene if scene.lost is None else replace(scene, look=scene.look.faded())
@@ -78,6 +84,14 @@ def draw(scene: Scene, width: int, height: int) -> Frame:
         offsets=tuple(offsets.items()),
         layout=layout,
     )
+
+
+def _too_small(scene: Scene, width: int, height: int) -> Frame:
+    ground = scene.s("text")
+    lines = [scene.row().put(scene.t("too_small"), width, ground).parts]
+    lines += [scene.row().pad(width, ground).parts] * (height - 1)
+    strips = tuple(strip_of(line, width, ground) for line in lines[:height])
+    return Frame(strips, (), (), plan(LEAST[0], LEAST[1], 0))
 
 
 def _lists(scene: Scene, layout: Plan, block: Block, offsets: dict[str, int]) -> None:

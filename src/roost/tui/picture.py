@@ -14,6 +14,9 @@ HOLDING = frozenset({"STARTING", "RUNNING", "PREEMPTING", "SUSPENDED", "COMPLETI
 IDLE_FROM_S = 300.0
 """From here on a process that computes nothing is called idle: five minutes."""
 
+_MOST = 2**62
+"""Larger numbers, and infinite ones, are no readings."""
+
 WELL = frozenset({"", "ok", "healthy", "OK"})
 
 
@@ -21,7 +24,8 @@ WELL = frozenset({"", "ok", "healthy", "OK"})
 class Process:
     """A GPU process, or memory attributed to nobody; one entry over all GPUs that it holds.
 
-    `user` "" is nobody. `since_at`, `idle_s`, `memory_bytes` None: not known.
+    `user` "" is nobody. `since_at`, `idle_s`, `memory_bytes` None: not known. `reason` says in
+    words why it is nobody's or strange, `sign` what was seen of that, `remedy` what would mend it.
     """
 
     key: str
@@ -40,6 +44,8 @@ class Process:
     idle_s: float | None = None
     right: str = ""
     reason: str = ""
+    sign: str = ""
+    remedy: str = ""
 
     @property
     def memory_bytes(self) -> int | None:
@@ -82,7 +88,8 @@ class Job:
 class Gpu:
     """A GPU now. `shares` are (user, kind, bytes) of its memory, largest first; user "" is nobody.
 
-    `people` are those who hold it, by a job first, then by memory; empty is free.
+    `people` are those who hold it, by a job first, then by memory. `trouble` is what is wrong with
+    it, in words; `drained` that no job may start on it, by `drain_reason`.
     """
 
     uuid: str
@@ -97,6 +104,8 @@ class Gpu:
     power_limit_w: float | None
     health: str
     trouble: str
+    drained: bool = False
+    drain_reason: str = ""
     shares: tuple[tuple[str, str, int], ...] = ()
     people: tuple[str, ...] = ()
     jobs: tuple[Job, ...] = ()
@@ -104,7 +113,7 @@ class Gpu:
 
     @property
     def free(self) -> bool:
-        return not self.people and not self.processes and not self.trouble
+        return not (self.people or self.processes or self.trouble or self.drained)
 
     @property
     def idle_s(self) -> float | None:
@@ -221,21 +230,14 @@ def _gpu(row: Mapping[str, object], processes: Sequence[Process], jobs: Sequence
         power_w=_number(row, "power_w"),
         power_limit_w=_number(row, "power_limit_w"),
         health="" if health in WELL else health,
-        trouble=_trouble(row, health),
+        trouble="" if health in WELL else _text(row, "health_text") or health,
+        drained=row.get("drained") is True,
+        drain_reason=_text(row, "drain_reason"),
         shares=tuple(shares),
         people=tuple(people),
         jobs=held,
         processes=here,
     )
-
-
-def _trouble(row: Mapping[str, object], health: str) -> str:
-    """What needs a hand, in the API's words, "" for a GPU that is well."""
-    if row.get("drained") is True or row.get("draining") is True:
-        return _text(row, "drain_reason") or "drained"
-    if health in WELL:
-        return ""
-    return _text(row, "health_text") or _text(row, "state_detail") or health
 
 
 def _processes(rows: Sequence[Mapping[str, object]]) -> tuple[Process, ...]:
@@ -269,15 +271,16 @@ def _process(key: str, rows: Sequence[Mapping[str, object]]) -> Process:
         idle_s=None if None in idle else min(i for i in idle if i is not None),
         right=_text(first, "right"),
         reason=_reason(first),
+        sign=_text(first, "sign"),
+        remedy=_text(first, "remedy"),
     )
 
 
 def _reason(row: Mapping[str, object]) -> str:
-    """The sentence of a reason: it may come as a text, or as an object with a `text`."""
-    reason = row.get("reason")
-    if isinstance(reason, Mapping):
-        return _text(reason, "text") or _text(reason, "code")
-    return _text(row, "reason_text") or (reason if isinstance(reason, str) else "")
+    """Why it is nobody's, as a sentence: such a row has it where others have their command."""
+    if _text(row, "kind") == "unattributed":
+        return _text(row, "command") or _text(row, "reason")
+    return _text(row, "sign") or _text(row, "reason")
 
 
 def _job(row: Mapping[str, object]) -> Job:
@@ -323,13 +326,12 @@ def _text(row: Mapping[str, object], key: str) -> str:
 
 def _whole(row: Mapping[str, object], key: str) -> int | None:
     value = row.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return int(value)
+    number = _number(row, key)
+    return None if number is None else int(value) if isinstance(value, int) else int(number)
 
 
 def _number(row: Mapping[str, object], key: str) -> float | None:
     value = row.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, int | float) or abs(value) > _MOST:
         return None
-    return float(value)
+    return float(value) if value == value else None

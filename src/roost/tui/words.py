@@ -30,7 +30,8 @@ def holder_text(scene: Scene, gpu: Gpu, width: int) -> str:
         return scene.p(names)
     what = what_text(scene, gpu)
     if not gpu.people:
-        return scene.p(what)
+        reason = next((p.reason for p in gpu.processes if p.reason), "")
+        return f"{what}: {scene.p(reason)}" if reason else what
     name = scene.p(gpu.people[0])
     if gpu.jobs and width < 26:
         what = scene.t("what.job", job=gpu.jobs[0].id) if len(gpu.jobs) == 1 else what
@@ -80,6 +81,11 @@ def until_text(scene: Scene, gpu: Gpu, wide: bool) -> tuple[str, str]:
     return scene.unknown, "dim"
 
 
+def drained_text(scene: Scene, gpu: Gpu) -> str:
+    reason = scene.p(gpu.drain_reason)
+    return f"{scene.t('drained')}: {reason}" if reason else scene.t("drained")
+
+
 def sort_mark(scene: Scene, key: str, back: bool) -> str:
     """An arrow up where the smallest stands first, down where the largest does."""
     down = (key in LARGEST_FIRST) != back
@@ -110,11 +116,14 @@ def put_chip(scene: Scene, row: Row, gpu: Gpu) -> None:
 def put_holder(scene: Scene, row: Row, gpu: Gpu, width: int) -> None:
     """Who holds it, "free" so that it stands out, or what is wrong with it."""
     if gpu.trouble:
-        role = "alarm" if gpu.health else "dim"
+        code = f"health.{gpu.health}"
+        word = scene.t(code) if scene.has(code) else ""
         text = scene.p(gpu.trouble)
-        word = scene.t(f"health.{gpu.health}") if scene.has(f"health.{gpu.health}") else ""
-        shown = f"{word}: {text}" if word and text != gpu.health else word or text
-        row.put(scene.t("trouble", text=shown), width, scene.s(role))
+        if word and gpu.trouble != gpu.health:
+            text = f"{word}: {text}"
+        row.put(word if gpu.trouble == gpu.health and word else text, width, scene.s("alarm"))
+    elif gpu.drained and not gpu.people:
+        row.put(drained_text(scene, gpu), width, scene.s("strong"))
     elif gpu.free:
         row.put(scene.t("free"), width, scene.s("free"))
     else:
