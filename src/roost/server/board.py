@@ -10,15 +10,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from roost.core.attribution.model import Attribution
+from roost.core.model import Gpu
 from roost.core.observation import Observation
 from roost.core.rules.model import Rules
+from roost.core.rules.read import RulesProblem
 from roost.store.records import JobRecord
 from roost.wire.messages import HostFacts
 
 
 @dataclass(frozen=True, slots=True)
 class RulesInForce:
-    """`problem`: the file now on disk is not in force because of this; "" where it is."""
+    """`problem`: the file now on disk is not in force because of this; "" where it is.
+
+    `mistakes` are the single ones in it, to be said in any language.
+    """
 
     rules: Rules
     version: int = 0
@@ -26,6 +31,7 @@ class RulesInForce:
     user: str = ""
     text: str = ""
     problem: str = ""
+    mistakes: tuple[RulesProblem, ...] = ()
 
 
 @dataclass
@@ -36,6 +42,7 @@ class Board:
     host: HostFacts | None = None
     connected: bool = False
     rules: RulesInForce = field(default_factory=lambda: RulesInForce(Rules()))
+    gpus: dict[str, Gpu] = field(default_factory=dict)
     drained: dict[str, str] = field(default_factory=dict)
     trouble: str = ""
     listeners: list[Callable[[frozenset[str], tuple[JobRecord, ...]], None]] = field(

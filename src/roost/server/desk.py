@@ -6,11 +6,13 @@ Every handler checks first and changes afterwards: a RefusalError leaves no trac
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from roost.core.model import JobState
+from roost.core.rules.model import Rules
 from roost.core.scheduler.events import (
     GpuChanged,
     JobCancelled,
@@ -30,6 +32,7 @@ from roost.server.intents import (
     Note,
     Person,
     Requeue,
+    RulesWrong,
     Submit,
 )
 from roost.server.refusal import RefusalError
@@ -66,10 +69,14 @@ def handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
             return lambda: None
         case AdoptRules():
             return _adopt(work, engine, intent)
+        case RulesWrong():
+            work.rules = replace(work.rules, problem=intent.problem, mistakes=intent.mistakes)
+            work.event("rules", "", problem=intent.problem)
+            return lambda: None
 
 
 def _submit(work: Work, wanted: Submit) -> Callable[[], Any]:
-    group, priority_class, _notes = checked(work, wanted)
+    group, priority_class, notes = checked(work, wanted)
     indices: tuple[int | None, ...] = (None,) if wanted.indices is None else wanted.indices
     first = work.next_job
     numbers = list(range(first, first + len(indices)))
@@ -91,9 +98,9 @@ def _submit(work: Work, wanted: Submit) -> Callable[[], Any]:
         work.events.append(JobSubmitted(work.now, job.scheduled()))
     records = work.jobs
 
-    def answer() -> tuple[list[int], JobState]:
+    def answer() -> tuple[list[int], JobState, list[str]]:
         job = records.get(first)
-        return numbers, job.state if job is not None else JobState.CANCELLED
+        return numbers, job.state if job is not None else JobState.CANCELLED, notes
 
     return answer
 
@@ -214,12 +221,17 @@ def _adopt(work: Work, engine: Engine, wanted: AdoptRules) -> Callable[[], Any]:
         work.audit(wanted.uid, wanted.user, "rules", subject=f"version {version}")
     work.rules = RulesInForce(rules, version, at, user, wanted.text)
     work.events.append(RulesChanged(work.now, rules))
-    settings = Configure(
-        sample_s=rules.sample_s, shared_gpus=rules.shared_gpus, enforcement=rules.enforcement
-    )
+    settings = settings_of(rules)
     work.sends.append(lambda: engine.configure(settings))
     work.topics |= {"jobs", "status"}
     return lambda: version
+
+
+def settings_of(rules: Rules) -> Configure:
+    """What the agent is told of the rules."""
+    return Configure(
+        sample_s=rules.sample_s, shared_gpus=rules.shared_gpus, enforcement=rules.enforcement
+    )
 
 
 def keep_host(work: Work, host: HostFacts) -> None:

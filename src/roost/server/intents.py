@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from roost.core.model import PriorityClass, Request
 from roost.core.rules.model import Rules
+from roost.core.rules.read import RulesProblem
 from roost.store.records import AuditRecord, JobInput, Source
 
 
@@ -95,4 +96,12 @@ class AdoptRules:
     user: str
 
 
-Intent = Submit | Cancel | Hold | Requeue | Drain | Note | AdoptRules
+@dataclass(frozen=True, slots=True)
+class RulesWrong:
+    """The file on disk cannot be the rules; those in force stay. "" and none: it is well again."""
+
+    problem: str
+    mistakes: tuple[RulesProblem, ...] = ()
+
+
+Intent = Submit | Cancel | Hold | Requeue | Drain | Note | AdoptRules | RulesWrong

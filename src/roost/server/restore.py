@@ -59,6 +59,7 @@ def restore(store: Store, board: Board, rules: RulesInForce, now: float) -> Work
     board.jobs.clear()
     board.jobs.update(work.jobs)
     board.drained = dict(work.drained)
+    board.gpus = dict(work.gpus)
     board.rules = rules
     if work.host is not None:
         board.host = work.host

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from roost.core.model import PriorityClass
+from roost.core.rules import who
 from roost.core.rules.model import Rules
 from roost.server.intents import Person, Submit
 from roost.server.refusal import RefusalError
@@ -10,33 +11,21 @@ from roost.server.work import Work
 from roost.store.jobs import known_states
 
 
-def groups_of(rules: Rules, person: Person) -> list[str]:
-    """Groups of the rules that the person belongs to, by name or by Linux group, in their order."""
-    return [
-        name
-        for name, group in rules.groups.items()
-        if any(
-            member[1:] in person.groups if member.startswith("@") else member == person.name
-            for member in group.members
-        )
-    ]
-
-
 def group_for(rules: Rules, person: Person, wanted: str | None) -> str:
     """The group to charge. Raises RefusalError for one that is not there or not theirs."""
-    own = groups_of(rules, person)
+    own = who.groups_of(rules, person.name, person.groups)
     if wanted is None:
-        return own[0] if own else rules.default_group
-    if wanted in own or (wanted == rules.default_group and not own):
+        return own[0]
+    if wanted in own:
         return wanted
-    names = ", ".join(own) or rules.default_group
-    if wanted not in rules.groups and wanted != rules.default_group:
+    names = ", ".join(own)
+    if not who.known_group(rules, wanted):
         raise RefusalError(
-            422, "problem.no_group", {"key": "group", "allowed": own or [rules.default_group]},
+            422, "problem.no_group", {"key": "group", "allowed": own},
             group=wanted, groups=names,
         )  # fmt: skip
     raise RefusalError(
-        403, "problem.not_in_group", {"key": "group", "allowed": own or [rules.default_group]},
+        403, "problem.not_in_group", {"key": "group", "allowed": own},
         user=person.name, group=wanted, groups=names,
     )  # fmt: skip
 

@@ -182,6 +182,8 @@ def strays_seen(work: Work, attribution: Attribution, known: set[tuple[int, int,
             if key in known:
                 continue
             known.add(key)
+            if work.rules.rules.stray_gpu_use == "ignore":
+                continue
             stop = work.rules.rules.stray_gpu_use == "stop"
             detail = {
                 "gpu_uuid": gpu.uuid, "gpu_index": gpu.index, "pid": holder.pid,

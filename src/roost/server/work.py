@@ -194,6 +194,7 @@ class Work:
             if self.allocations[number].to_at is not None:
                 del self.allocations[number]
         board.drained = dict(self.drained)
+        board.gpus = dict(self.gpus)
         board.rules = self.rules
         board.trouble = ""
         sends, topics, ended = self.sends, self.topics, tuple(self.ended.values())

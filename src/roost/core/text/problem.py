@@ -33,6 +33,23 @@ MESSAGES = {
         "process {pid} is {user}'s: only its owner and operators may end it",
         "进程 {pid} 属于 {user}：只有其所有者和管理员可以结束它",
     ),
+    "cannot_listen": (
+        "cannot listen on {path}: {detail}",
+        "无法监听 {path}：{detail}",
+    ),
+    "no_peer": (
+        "this connection does not say who is calling: use the Unix socket",
+        "无法得知此连接的调用者身份：请使用 Unix 套接字",
+    ),
+    "no_observation": (
+        "nothing has been observed yet: try again in a few seconds",
+        "尚无观测数据：请几秒后重试",
+    ),
+    "not_in_plan": (
+        "process {pid} (started at tick {start_ticks}) does not hold GPU {gpu} any more: look at"
+        " what would be ended again",
+        "进程 {pid}（启动时刻 {start_ticks}）已不再占用 GPU {gpu}：请重新查看将被结束的进程",
+    ),
     "no_account": (
         "uid {uid} has no account on this server: a job runs as a Linux account",
         "uid {uid} 在本服务器上没有账号：作业必须以 Linux 账号运行",

@@ -1,0 +1,62 @@
+"""The application: routers, problem documents, limits, and an OpenAPI document that is true."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+
+from roost import __version__
+from roost.server.api import books, jobs, machine, problems, stream
+from roost.server.api.context import Context
+from roost.server.api.models import MAX_BODY_BYTES, Problem
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    status: {
+        "description": problems.TITLES[status],
+        "content": {
+            "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
+        },
+    }
+    for status in (400, 403, 404, 405, 409, 413, 422, 500, 502, 503, 504, 507)
+}
+
+
+def make_app(context: Context) -> FastAPI:
+    """The API over this context."""
+    app = FastAPI(
+        title="Roost",
+        version=__version__,
+        description="Who uses what, a queue with rules. Identity is the caller's Linux account.",
+        openapi_url="/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        responses=REFUSALS,
+        redirect_slashes=False,
+    )
+    app.state.context = context
+    problems.install(app)
+    for part in (machine, jobs, books, stream):
+        app.include_router(part.router)
+    app.add_middleware(problems.BodyLimit, limit=MAX_BODY_BYTES)
+    _document(app)
+    return app
+
+
+def _document(app: FastAPI) -> None:
+    made = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        if app.openapi_schema is None:
+            document = made()
+            schemas = document["components"]["schemas"]
+            schemas["Problem"] = Problem.model_json_schema()
+            for name in ("HTTPValidationError", "ValidationError"):
+                schemas.pop(name, None)
+            for path in document["paths"].values():
+                for operation in path.values():
+                    operation["responses"]["422"] = REFUSALS[422]
+            app.openapi_schema = document
+        return app.openapi_schema
+
+    app.openapi = openapi  # type: ignore[method-assign]

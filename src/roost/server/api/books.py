@@ -1,0 +1,118 @@
+"""Routes of what is on record: the usage ledger, the audit log, the rules in force."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Query, Response
+
+from roost.server.api.context import Caller, answer
+from roost.server.api.models import AuditOut, RulesOut, UsageOut
+from roost.server.api.render import iso
+from roost.server.api.submitted import time_of
+from roost.store import ledger, log
+
+router = APIRouter(prefix="/v1", tags=["records"])
+DAY_S = 86400.0
+MAX_ROWS = 100_000
+
+
+@router.get("/usage", response_model=UsageOut)
+async def usage(
+    call: Caller,
+    from_: Annotated[str | None, Query(alias="from", max_length=64)] = None,
+    to: Annotated[str | None, Query(max_length=64)] = None,
+    user: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """Hourly ledger rows of [from, to); the last thirty days where nothing is said."""
+    context = call.context
+    zone, now = context.time_zone, context.clock()
+    start = time_of("from", from_, zone)
+    end = time_of("to", to, zone)
+
+    def look() -> list[dict[str, Any]]:
+        with context.store.read() as connection:
+            return ledger.usage_rows(
+                connection,
+                now - 30 * DAY_S if start is None else start,
+                now + 3600.0 if end is None else end,
+                user,
+                MAX_ROWS,
+            )
+
+    rows = await context.in_thread(look)
+    return answer(
+        {
+            "usage": [
+                {
+                    "hour": iso(row["hour"], zone),
+                    "gpu_uuid": row["gpu_uuid"],
+                    "user": row["user"] or None,
+                    "group": row["group"] or None,
+                    "job": row["job"] or None,
+                    "class": row["class"] or None,
+                    "correction": row["correction"],
+                    **{
+                        name: round(row[name], 3)
+                        for name in ("held_s", "observed_s", "busy_s", "gb_s", "joules")
+                    },
+                }
+                for row in rows
+            ]
+        }
+    )
+
+
+@router.get("/audit", response_model=AuditOut)
+async def audit(call: Caller, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
+    """Who did what to whom, newest first; members see what concerns themselves."""
+    context, person = call.context, call.person
+
+    def look() -> list[dict[str, Any]]:
+        with context.store.read() as connection:
+            return log.audit_rows(connection, limit, None if person.operator else person.name)
+
+    rows = await context.in_thread(look)
+    return answer(
+        {
+            "audit": [
+                {
+                    "time": iso(row["at"], context.time_zone),
+                    "user": row["user"],
+                    "uid": row["uid"],
+                    "action": row["action"],
+                    "subject": row["subject"],
+                    "whom": row["whom"] or None,
+                    "outcome": row["outcome"],
+                    "detail": row["detail"],
+                    "text": " · ".join(
+                        part for part in (row["subject"], row["whom"], row["outcome"],
+                                          row["detail"]) if part
+                    ),
+                }
+                for row in rows
+            ]
+        }
+    )  # fmt: skip
+
+
+@router.get("/rules", response_model=RulesOut)
+async def rules(call: Caller) -> Response:
+    """The rules in force, and what is wrong with the file where it is not in force."""
+    force = call.context.board.rules
+    mistakes = [
+        {"key": each.key, "line": each.line, "text": each.text(call.language)}
+        for each in force.mistakes
+    ]
+    return answer(
+        {
+            "version": force.version,
+            "time": iso(force.at, call.context.time_zone),
+            "user": force.user,
+            "text": force.text,
+            "rules": msgspec.to_builtins(force.rules, enc_hook=str, str_keys=True),
+            "problem": force.problem or None,
+            "mistakes": mistakes,
+        }
+    )

@@ -1,0 +1,98 @@
+"""What every route needs: the control loop, the board, and who is calling in which language."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+import msgspec
+from fastapi import Depends, Request, Response
+
+from roost.server.api.live import Live
+from roost.server.api.peer import PEER, People
+from roost.server.api.problems import language_of
+from roost.server.api.render import Jobs
+from roost.server.board import Board
+from roost.server.control import Control
+from roost.server.engines.base import Engine, EngineError
+from roost.server.intents import Intent, Person
+from roost.server.refusal import RefusalError
+from roost.store.database import Store
+
+T = TypeVar("T")
+_json = msgspec.json.Encoder()
+
+
+@dataclass
+class Context:
+    """One a server."""
+
+    control: Control
+    board: Board
+    store: Store
+    engine: Engine
+    live: Live
+    people: People
+    jobs: Jobs
+    clock: Callable[[], float]
+
+    async def intend(self, intent: Intent) -> Any:
+        """What the control thread answers. Raises RefusalError, StoreError."""
+        if not self.control.alive:
+            raise RefusalError(503, "problem.agent_away")
+        return await asyncio.wrap_future(self.control.submit(intent))
+
+    async def asked(self, future: Future[T], timeout_s: float) -> T:
+        """An engine's answer. Raises RefusalError."""
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), timeout_s)
+        except TimeoutError:
+            raise RefusalError(504, "problem.agent_slow", seconds=timeout_s) from None
+        except EngineError as error:
+            if error.code == "agent_away":
+                raise RefusalError(503, "problem.agent_away") from error
+            raise RefusalError(
+                502, "problem.agent_refused", {"agent_code": error.code}, text=str(error)
+            ) from error
+
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """A query beside the event loop."""
+        return await asyncio.to_thread(work)
+
+    @property
+    def time_zone(self) -> str:
+        return self.board.rules.rules.time_zone
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request's caller."""
+
+    context: Context
+    person: Person
+    language: str
+
+
+async def call_of(request: Request) -> Call:
+    context: Context = request.app.state.context
+    peer = request.scope.get(PEER)
+    if peer is None:
+        raise RefusalError(403, "problem.no_peer")
+    person = await context.people.person(peer[1], context.board.rules.rules)
+    return Call(context, person, language_of(request))
+
+
+Caller = Annotated[Call, Depends(call_of)]
+
+
+def answer(value: Any, status: int = 200) -> Response:
+    """JSON by msgspec."""
+    return Response(_json.encode(value), status, media_type="application/json")
+
+
+def operators_only(call: Call) -> None:
+    if not call.person.operator:
+        raise RefusalError(403, "problem.operators_only")

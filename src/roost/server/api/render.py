@@ -1,0 +1,162 @@
+"""Records as the API's JSON: names of docs/api.md, times in the rules' zone, bytes fit to show.
+
+Everybody sees a job's program, as in `ps`; its arguments, folder, output and source are for its
+owner and operators. A rendered job is kept until the record changes.
+"""
+
+from __future__ import annotations
+
+import functools
+from datetime import UTC, datetime
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import msgspec
+
+from roost.core.model import Gpu, JobState
+from roost.core.scheduler.decisions import Reason
+from roost.core.text.catalogue import say
+from roost.core.text.printable import printable
+from roost.server.intents import Person
+from roost.store.records import JobRecord
+
+_json = msgspec.json.Encoder()
+MAX_KEPT = 20_000
+
+
+@functools.cache
+def zone(name: str) -> ZoneInfo | Any:
+    """The time zone by name, UTC where this machine does not know it (the rules say so)."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return UTC
+
+
+def iso(at: float | None, time_zone: str) -> str | None:
+    """ISO 8601 with offset, to the millisecond. A time that no calendar has is None."""
+    if at is None:
+        return None
+    try:
+        return datetime.fromtimestamp(at, zone(time_zone)).isoformat(timespec="milliseconds")
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def reason_text(reason: Reason, language: str) -> str:
+    """The sentence of a reason to wait."""
+    numbers = dict(reason.numbers)
+    try:
+        return say(language, f"wait.{reason.code}", **numbers)
+    except (KeyError, ImportError, IndexError):
+        return reason.code.replace("_", " ")
+
+
+def said_of(job: JobRecord, language: str) -> str:
+    """The sentence about a job's end or course, in the language where it has one."""
+    if job.said is not None:
+        try:
+            return say(language, job.said.message, **job.said.numbers)
+        except (KeyError, ImportError, IndexError):
+            return job.text
+    return job.text
+
+
+class Jobs:
+    """Renders jobs, each once per language and kind of reader while it stays the same."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[int, str, bool, str], tuple[JobRecord, bytes]] = {}
+
+    def raw(
+        self, job: JobRecord, person: Person, language: str, time_zone: str, gpus: dict[str, Gpu]
+    ) -> msgspec.Raw:
+        """The job's JSON as this person may see it."""
+        private = person.operator or person.uid == job.uid
+        key = (job.id, language, private, time_zone)
+        kept = self._kept.get(key)
+        if kept is None or kept[0] is not job:
+            if len(self._kept) > MAX_KEPT:
+                self._kept.clear()
+            kept = (job, _json.encode(job_json(job, private, language, time_zone, gpus)))
+            self._kept[key] = kept
+        return msgspec.Raw(kept[1])
+
+
+def job_json(
+    job: JobRecord, private: bool, language: str, time_zone: str, gpus: dict[str, Gpu]
+) -> dict[str, Any]:
+    """One job, whole. `private`: for its owner or an operator."""
+    request = job.request
+    wait = None
+    if job.state is JobState.PENDING and job.wait is not None and job.wait.reasons:
+        wait = reason_text(job.wait.reasons[0], language)
+    mean = round(100.0 * job.busy_s / job.observed_s, 1) if job.observed_s > 0 else None
+    command = [printable(word) for word in (job.command if private else job.command[:1])]
+    return {
+        "job": job.id,
+        "name": job.name,
+        "user": job.user,
+        "group": job.group,
+        "class": job.priority_class.value,
+        "state": job.state.value,
+        "gpus": [grant.gpu_uuid for grant in job.granted],
+        "gpu_indices": [gpus[g.gpu_uuid].index for g in job.granted if g.gpu_uuid in gpus],
+        "cpus": request.cpus,
+        "memory_bytes": request.memory_bytes,
+        "gpu_memory_bytes": request.gpu_memory_bytes,
+        "request": {
+            "gpus": request.gpus,
+            "gpu_memory_bytes": request.gpu_memory_bytes,
+            "gpu_model": request.gpu_model,
+            "cpus": request.cpus,
+            "memory_bytes": request.memory_bytes,
+            "walltime_s": request.walltime_s,
+        },
+        "submit_time": iso(job.submitted_at, time_zone),
+        "begin_time": iso(job.begin_at, time_zone),
+        "start_time": iso(job.started_at, time_zone),
+        "end_time": iso(job.ended_at, time_zone),
+        "exit_code": job.exit_code,
+        "signal": job.signal,
+        "end_reason": job.end_reason.value if job.end_reason else None,
+        "text": said_of(job, language),
+        "gpu_s": round(job.gpu_s, 3),
+        "energy_j": None if job.energy_j is None else round(job.energy_j, 3),
+        "mean_utilisation_percent": mean,
+        "peak_memory_bytes": job.peak_memory_bytes,
+        "cpu_s": job.cpu_s,
+        "restarts": job.restarts,
+        "attempt": job.attempt,
+        "after": job.after,
+        "array_id": job.array_id,
+        "array_index": job.array_index,
+        "held": job.held,
+        "directory": printable(job.directory) if private else None,
+        "output": printable(job.output) if private and job.output is not None else None,
+        "command": command,
+        "pty": job.pty,
+        "source": msgspec.to_builtins(job.source) if private and job.source else None,
+        "wait": wait,
+    }
+
+
+def why_json(job: JobRecord, language: str, time_zone: str) -> dict[str, Any]:
+    """What a waiting job waits for, first reason first."""
+    wait = job.wait if job.state is JobState.PENDING else None
+    return {
+        "job": job.id,
+        "state": job.state.value,
+        "reasons": [
+            {
+                "code": reason.code,
+                "text": reason_text(reason, language),
+                "rule": reason.rule,
+                "blocking_jobs": reason.blocking_jobs,
+                "blocking_bookings": reason.blocking_bookings,
+            }
+            for reason in (wait.reasons if wait else ())
+        ],
+        "forecast_start": iso(wait.forecast_start_at, time_zone) if wait else None,
+        "startable_now": wait.startable_now if wait else None,
+    }

@@ -1,0 +1,225 @@
+"""The server process: opens the database, starts the control loop, serves the API.
+
+Runs in whatever account it was started; needs no right but its own files and the agent's socket.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import structlog
+import uvicorn
+
+from roost.core.text.catalogue import say
+from roost.server.api.app import make_app
+from roost.server.api.context import Context
+from roost.server.api.live import Live
+from roost.server.api.peer import PeerProtocol, People
+from roost.server.api.render import Jobs
+from roost.server.board import Board
+from roost.server.brain import new_brain
+from roost.server.config import ServerConfig
+from roost.server.control import Control
+from roost.server.desk import settings_of
+from roost.server.engines.agent import AgentEngine
+from roost.server.rules import RulesFile, last_in_force
+from roost.store.database import Store, open_sqlite, open_url
+from roost.store.errors import StoreError
+from roost.store.log import get_meta, set_meta
+
+log = structlog.get_logger()
+BACKLOG = 4096
+
+
+def run_server(config: ServerConfig) -> int:
+    """Serves until SIGTERM or SIGINT. Exit code 0, or 1 with a sentence on standard error."""
+    _log_as_json()
+    os.umask(0o077)
+    try:
+        store = _open(config)
+    except StoreError as error:
+        sys.stderr.write(f"roost: {error.said(config.language)}\n")
+        return 1
+    try:
+        listening = _listen(config)
+    except OSError as error:
+        sentence = say(
+            config.language, "problem.cannot_listen", path=str(config.socket),
+            detail=error.strerror or str(error),
+        )  # fmt: skip
+        sys.stderr.write(f"roost: {sentence}\n")
+        store.close()
+        return 1
+    try:
+        return asyncio.run(_serve(config, store, listening))
+    except StoreError as error:
+        sys.stderr.write(f"roost: {error.said(config.language)}\n")
+        return 1
+    finally:
+        listening.close()
+        store.close()
+
+
+def _open(config: ServerConfig) -> Store:
+    if config.database:
+        return open_url(config.database)
+    return open_sqlite(config.state / "roost.db")
+
+
+def _listen(config: ServerConfig) -> socket.socket:
+    """The API's socket. One that nobody listens on is replaced. Raises OSError."""
+    path = config.socket
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+    if path.is_socket():
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+            probe.settimeout(1.0)
+            try:
+                probe.connect(os.fspath(path))
+            except (ConnectionRefusedError, FileNotFoundError):
+                path.unlink(missing_ok=True)
+            else:
+                raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+    listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        listening.bind(os.fspath(path))
+        path.chmod(config.socket_mode)
+        listening.listen(BACKLOG)
+    except BaseException:
+        listening.close()
+        raise
+    return listening
+
+
+def _server_id(store: Store) -> str:
+    """This server's name to the agent, made once and never the same twice."""
+    with store.read() as connection:
+        found = get_meta(connection, "server_id")
+    if found is None:
+        found = secrets.token_hex(16)
+        with store.write() as connection:
+            set_meta(connection, "server_id", found)
+    return found
+
+
+async def _serve(config: ServerConfig, store: Store, listening: socket.socket) -> int:
+    board = Board()
+    engine = AgentEngine(config.agent_socket, _server_id(store))
+    force = last_in_force(store)
+    engine.configure(settings_of(force.rules))
+    control = Control(store, board, engine, force, new_brain)
+    live = Live(asyncio.get_running_loop())
+    board.listeners.append(live.changed)
+    control.start()
+    context = Context(control, board, store, engine, live, People(), Jobs(), time.time)
+    server = _Server(
+        uvicorn.Config(
+            make_app(context),
+            http=PeerProtocol,
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            backlog=BACKLOG,
+            timeout_keep_alive=120,
+            timeout_graceful_shutdown=3,
+        ),
+        live,
+    )
+    look_again = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, look_again.set)
+    rules_file = RulesFile(config.rules)
+    await _look_at_rules(rules_file, control, False)
+    watching = asyncio.create_task(
+        _watch(config, rules_file, control, look_again, server), name="rules"
+    )
+    log.info("serving", socket=str(config.socket), database=store.where, pid=os.getpid())
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+        died = not control.alive
+        await asyncio.to_thread(control.close)
+    return 1 if died else 0
+
+
+async def _watch(
+    config: ServerConfig,
+    file: RulesFile,
+    control: Control,
+    look_again: asyncio.Event,
+    server: _Server,
+) -> None:
+    """Looks at the rules file every second and on SIGHUP; ends the server with its control loop."""
+    while True:
+        forced = True
+        try:
+            await asyncio.wait_for(look_again.wait(), config.rules_every_s)
+            look_again.clear()
+        except TimeoutError:
+            forced = False
+        if not control.alive:
+            log.error("the control loop has ended; the server goes with it")
+            server.leave()
+            return
+        await _look_at_rules(file, control, forced)
+
+
+async def _look_at_rules(file: RulesFile, control: Control, forced: bool) -> None:
+    found = await asyncio.to_thread(file.poll, forced)
+    if found is None:
+        return
+    try:
+        await asyncio.wrap_future(control.submit(found))
+    except StoreError as error:
+        log.error("the rules could not be stored", why=str(error))
+        file.again()
+
+
+class _Server(uvicorn.Server):
+    """Ends streams and long waits when it is told to stop, instead of waiting for them."""
+
+    def __init__(self, config: uvicorn.Config, live: Live) -> None:
+        super().__init__(config)
+        self._live = live
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """uvicorn would end the process by the signal again, before the ledger is stored."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.leave)
+        yield
+
+    def leave(self) -> None:
+        self.should_exit = True
+        self._live.close()
+
+    def _log_started_message(self, listeners: object) -> None:
+        """Said by `serving`, for a socket that uvicorn would take for a port."""
+
+
+def _log_as_json() -> None:
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(message)s")
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
