@@ -61,8 +61,8 @@ def free(
     Blocks for as long: call it in a thread. `only_uid` None is an operator's call. Raises nothing:
     what became of each process is in the answer.
     """
-    before = _used(means.read_gpus())
     gpus = {gpu.uuid: gpu for gpu in means.read_gpus()}
+    before = _used(tuple(gpus.values()))
     grace_s = min(max(grace_s, 0.0), MOST_GRACE_S)
     targets = [_open(means, item, gpus, only_uid) for item in items]
     try:

@@ -92,7 +92,8 @@ class Observer:
         self._watched = Watched(self.config.proc)
         self._watch = DeviceWatch(self.config.nodes)
         self._evidence = Evidence()
-        self._own: frozenset[int] = frozenset({os.getpid()})
+        self._agent: frozenset[int] = frozenset({os.getpid()})
+        self._own = self._agent
         self._attempts: Mapping[tuple[int, int], tuple[int, int]] = {}
         self._boot_id = _boot_id(self.config.proc)
         self._init_namespace = _in_init_namespace(self.config.proc)
@@ -115,8 +116,8 @@ class Observer:
         self._attempts = dict(attempts)
 
     def set_own(self, pids: frozenset[int]) -> None:
-        """Roost's own processes (the NVML helper): they hold devices and are nobody's use."""
-        self._own = pids | {os.getpid()}
+        """Roost's own processes beside the driver's helper, which is known: nobody's use."""
+        self._agent = pids | {os.getpid()}
 
     # -- looking -------------------------------------------------------------------------------
 
@@ -141,6 +142,8 @@ class Observer:
         began = time.monotonic()
         self._boot_at = now - time.clock_gettime(time.CLOCK_BOOTTIME)
         driver, gpus = self._driver.read(self.config.deadline_s)
+        helper: int | None = getattr(self._driver, "helper_pid", None)
+        self._own = self._agent | {helper} if helper is not None else self._agent
         self._look_at_slow_things(now)
         gpus = self._with_host(gpus)
         for entry in self._watched.look(now):
