@@ -10,7 +10,7 @@ from roost.core.observation import DriverReading, GpuReading
 class GpuDriver(Protocol):
     """Reads the GPUs of this machine. Nothing here raises for a fault of a card or the driver.
 
-    Implementations: `machine.nvml.NvmlDriver` (through its helper process) and
+    Implementations: `machine.nvml.driver.NvmlDriver` (through its helper process) and
     `machine.simulated.SimulatedDriver`. A contract test holds both to this text.
     """
 

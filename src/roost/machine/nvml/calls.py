@@ -237,7 +237,7 @@ class Calls:
 
 
 def _degrees(value: int) -> int | None:
-    return value if -60 <= value <= 250 else None
+    return value if 0 <= value <= 250 else None
 
 
 def _field_value(kind: int, raw: int) -> int | None:

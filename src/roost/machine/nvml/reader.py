@@ -7,17 +7,18 @@ NVML's index is only for showing; a card keeps its UUID and its history when ind
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from ctypes import byref, c_int, c_void_p
-from dataclasses import dataclass
 
 from roost.core.observation import DriverReading, DriverState, GpuReading, GpuState
 from roost.machine.nvml import library as nvml
 from roost.machine.nvml.card import Card, CardReader
 from roost.machine.nvml.inventory import kernel_version, listed_cards
 from roost.machine.nvml.library import Library, LibraryError, error_name
+from roost.machine.nvml.protocol import ReaderOptions
 from roost.machine.nvml.static import links, read_static
 
+NOTHING: Mapping[str, int] = {}
 INIT_STATES = {
     nvml.LIBRARY_NOT_FOUND: DriverState.NO_LIBRARY,
     nvml.DRIVER_NOT_LOADED: DriverState.NOT_LOADED,
@@ -38,22 +39,6 @@ DEAD = frozenset(
         nvml.UNKNOWN,
     )
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ReaderOptions:
-    """Seconds between: attempts to initialise, looks for a lost card, new handles for a driver
-    that lost them all, rare readings (fan, PCIe, MIG mode), lists asked without a reason, and the
-    inventory."""
-
-    retry_s: float = 10.0
-    recheck_s: float = 5.0
-    reload_s: float = 10.0
-    slow_s: float = 10.0
-    graphics_s: float = 60.0
-    inventory_s: float = 60.0
-    proc: str = "/proc"
-    sys: str = "/sys"
 
 
 class NvmlReader:
@@ -77,13 +62,15 @@ class NvmlReader:
         self._try_at = -1e9
         self._inventory_at = -1e9
         self._count = -1
+        self._skipped: frozenset[str] = frozenset()
         self._reloaded_at = -1e9
         self.fruitless_reloads = 0
 
     def read(
-        self, skip: frozenset[str] = frozenset()
+        self, skip: Mapping[str, int] = NOTHING
     ) -> tuple[DriverReading, tuple[GpuReading, ...]]:
-        """The driver and its cards in index order; cards of `skip` are not asked."""
+        """The driver and its cards in index order; cards of `skip` (by UUID, with the index where
+        this reader has not met them) are not asked."""
         now = self._clock()
         if self._library is None and not self._start(now):
             return self._failure, self._all(GpuState.NOT_ANSWERING, self._failure.state.value)
@@ -102,6 +89,21 @@ class NvmlReader:
                 self._all(GpuState.NOT_ANSWERING, error_name(failure)),
             )
         return self._reload(now, skip)
+
+    def probe(self, uuid: str, index: int) -> bool:
+        """Asks one card that hung before. True once it answers at all; may not return for long."""
+        library, reader = self._library, self._reader
+        if library is None or reader is None:
+            return False
+        card = self._cards.get(uuid)
+        index = index if card is None else card.index
+        self._on_card(index)
+        _, handle = library.handle(index)
+        if handle is not None:
+            read_static(library, handle, index, self._options.sys)
+            reader.read(Card(uuid, index, {"uuid": uuid, "index": index, "name": ""}, handle), 0.0)
+        self._on_card(-1)
+        return True
 
     def close(self) -> None:
         """Lets go of the driver; the next read takes it up again."""
@@ -149,7 +151,7 @@ class NvmlReader:
     def _ok(self) -> DriverReading:
         return DriverReading(DriverState.OK, *self._versions)
 
-    def _take_inventory(self, now: float, skip: frozenset[str]) -> int | None:
+    def _take_inventory(self, now: float, skip: Mapping[str, int]) -> int | None:
         """Handles by index and UUID when something may have moved. NVML's code for a failure."""
         assert self._library is not None
         code, count = self._library.count()
@@ -160,17 +162,21 @@ class NvmlReader:
             for card in self._cards.values()
         )
         late = now - self._inventory_at >= self._options.inventory_s
-        if count == self._count and not waiting and not late:
+        asked = frozenset(skip)
+        if count == self._count and asked == self._skipped and not waiting and not late:
             return None
-        self._count, self._inventory_at = count, now
+        self._count, self._skipped, self._inventory_at = count, asked, now
         self._enumerate(now, count, skip)
         self._on_card(-1)
         return None
 
-    def _enumerate(self, now: float, count: int, skip: frozenset[str]) -> None:
+    def _enumerate(self, now: float, count: int, skip: Mapping[str, int]) -> None:
         library = self._library
         assert library is not None
-        skipped = {card.index for card in self._cards.values() if card.uuid in skip}
+        skipped = {
+            self._cards[uuid].index if uuid in self._cards else index
+            for uuid, index in skip.items()
+        }
         seen: set[str] = set()
         nameless: list[tuple[int, int]] = []
         fresh = False
@@ -254,7 +260,7 @@ class NvmlReader:
         for uuid, others in found.items():
             self._cards[uuid].static["links"] = others
 
-    def _read_cards(self, now: float, skip: frozenset[str]) -> tuple[GpuReading, ...]:
+    def _read_cards(self, now: float, skip: Mapping[str, int]) -> tuple[GpuReading, ...]:
         assert self._reader is not None
         readings = []
         for card in self._in_order():
@@ -269,7 +275,7 @@ class NvmlReader:
         self._on_card(-1)
         return tuple(readings)
 
-    def _all_dead(self, skip: frozenset[str]) -> bool:
+    def _all_dead(self, skip: Mapping[str, int]) -> bool:
         """Whether no card gave anything but what handles of a reloaded driver give."""
         asked = [c for c in self._cards.values() if c.uuid not in skip and c.codes]
         return bool(asked) and all(
@@ -277,7 +283,7 @@ class NvmlReader:
         )
 
     def _reload(
-        self, now: float, skip: frozenset[str]
+        self, now: float, skip: Mapping[str, int]
     ) -> tuple[DriverReading, tuple[GpuReading, ...]]:
         """Shutdown, initialisation and fresh handles, not oftener than each `reload_s`."""
         reloading = DriverReading(
