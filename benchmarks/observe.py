@@ -50,7 +50,7 @@ def machine(directory: Path, holders: int, others: int) -> Iterator[list[int]]:
 
 def roost_side(devices: str) -> Callable[[], object]:
     from roost.core.attribution import Known, Memory, attribute
-    from roost.machine.nvml import NvmlDriver
+    from roost.machine.nvml.driver import NvmlDriver
     from roost.machine.observer import Observer, ObserverConfig
     from roost.machine.proc.devices import device_nodes
 

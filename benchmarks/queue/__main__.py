@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.queue import report
-from benchmarks.queue.gflow_side import GflowSide
+from benchmarks.queue.gflow_side import GflowProcessSide, GflowSide
 from benchmarks.queue.measure import cost, latency, quantile, settle, throughput
 from benchmarks.queue.roost_side import RoostSide
 from benchmarks.queue.side import Person, Side, UnavailableError, Workplace
 from benchmarks.queue.slurm_side import SlurmSide
 from tests.real.rig import accounts
 
-SIDES: dict[str, type[Side]] = {"roost": RoostSide, "slurm": SlurmSide, "gflow": GflowSide}
+SIDES: dict[str, type[Side]] = {
+    kind.name: kind for kind in (RoostSide, SlurmSide, GflowSide, GflowProcessSide)
+}
 
 
 def say(line: str) -> None:
@@ -71,7 +73,7 @@ def measured(side: Side, options: argparse.Namespace) -> dict[str, Any]:
     result["cost"] = {name: asdict(found) for name, found in costs.items()}
     side.clear()
     for how in ("shell", "array"):
-        result[how] = asdict(throughput(side, options.jobs, options.limit, how))
+        result[how] = asdict(throughput(side, options.jobs, options.limit * side.patience, how))
         say(f"{side.name}: {how}: {result[how]}")
     if isinstance(side, RoostSide):
         result["client"] = through_client(side, options.jobs, options.limit)

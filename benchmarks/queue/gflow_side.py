@@ -28,7 +28,6 @@ from benchmarks.queue.slurm_side import free_port
 from tests.real.fakenvml.state import FakeState, environment
 from tests.real.rig import processes_of
 
-# tmux is the faster of its two executors here: the other one notices an end every ten seconds.
 # One second is the shortest interval in which it looks whether a GPU has become free.
 CONFIGURATION = """\
 [daemon]
@@ -36,13 +35,17 @@ host = "localhost"
 port = {port}
 gpu_poll_interval_secs = 1
 [executor]
-type = "tmux"
+type = "{executor}"
 """
 
 
 class GflowSide(Side):
-    name = "gflow"
-    note = "jobs of all people run as the account of its daemon"
+    """With its default executor: each job in a tmux session, which reports the job's end."""
+
+    name = "gflow-tmux"
+    note = "its default executor; jobs of all people run as the account of its daemon"
+    executor = "tmux"
+    patience = 0.5
 
     def start(self) -> str:
         need("tmux")
@@ -54,7 +57,9 @@ class GflowSide(Side):
         self.home = self.folder / "home"
         self.port = free_port()
         (self.home / ".config/gflow").mkdir(parents=True)
-        (self.home / ".config/gflow/gflow.toml").write_text(CONFIGURATION.format(port=self.port))
+        (self.home / ".config/gflow/gflow.toml").write_text(
+            CONFIGURATION.format(port=self.port, executor=self.executor)
+        )
         # Its jobs report their end by a command that their login shell must find.
         (self.home / ".profile").write_text(f"PATH={self.programs}:$PATH\n")
         owner = self.place.people[0]
@@ -132,3 +137,11 @@ class GflowSide(Side):
             check=False,
         )
         return str(done.stdout + done.stderr)
+
+
+class GflowProcessSide(GflowSide):
+    """With its other executor, which starts sooner and notices an end every ten seconds."""
+
+    name = "gflow-process"
+    note = "its other executor, likewise"
+    executor = "process"

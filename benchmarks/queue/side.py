@@ -77,6 +77,8 @@ class Side(ABC):
 
     name: str
     note: str = ""
+    # Which part of the time limit a run of this side gets: enough where its rate is long known.
+    patience: float = 1.0
 
     def __init__(self, place: Workplace) -> None:
         self.place = place
