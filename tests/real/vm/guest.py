@@ -437,7 +437,11 @@ BOOTS: dict[str, tuple[Callable[[], None], ...]] = {
 }
 
 
-def perform(boot: str, check: Callable[[], None]) -> None:
+# Where one of these fails, the rest of the boot would only wait for what cannot come.
+NEEDED = (system, install, services_come_by_themselves)
+
+
+def perform(boot: str, check: Callable[[], None]) -> bool:
     name = f"{boot}: {check.__name__}"
     began = time.monotonic()
     try:
@@ -446,8 +450,9 @@ def perform(boot: str, check: Callable[[], None]) -> None:
         journal = run("journalctl", "-b", "--no-pager", "-n", "40", "-o", "cat", "-u", "roost-*")
         report(name, False, error=str(error)[-3000:], journal=journal.stdout[-3000:],
                trace=traceback.format_exc()[-1500:])  # fmt: skip
-        return
+        return False
     report(name, True, seconds=round(time.monotonic() - began, 1))
+    return True
 
 
 def main() -> None:
@@ -460,7 +465,9 @@ def main() -> None:
         FakeState.of("A100-80", GPUS).write(STATE)
     MEMORY.chmod(0o755)
     for check in BOOTS[boot]:
-        perform(boot, check)
+        if not perform(boot, check) and check in NEEDED:
+            run("systemctl", "poweroff")
+            return
     report(f"{boot}: end", True)
     os.sync()
     if number == 0:
