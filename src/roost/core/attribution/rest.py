@@ -233,17 +233,21 @@ def _no_context_client(case: Case) -> Finding | bool | None:
 
 
 def _fd_in_flight(case: Case) -> Finding | bool | None:
-    for facts in case.observation.processes:
-        if facts.pending_fds:
-            sure = Sure.LIKELY if case.split.ownerless else Sure.POSSIBLE
-            return case.found(
-                Reason.FD_IN_FLIGHT,
-                sure,
-                "sign_fd_in_flight",
-                pid=facts.pid,
-                count=facts.pending_fds,
-            )
-    return False if case.observation.scanned_at is not None else None
+    """Nothing says of which GPU such a file is: likely only for a claim whose process is gone for
+    a while, and, where that one is remembered, of its family."""
+    pending = [facts for facts in case.observation.processes if facts.pending_fds]
+    if not pending:
+        return False if case.observation.scanned_at is not None else None
+    ended_at = case.memory.last_end_at
+    exiting = ended_at is not None and case.now - ended_at <= EXITING_S
+    best, sure = pending[0], Sure.POSSIBLE
+    for _, former in case.split.ownerless:
+        family = [f for f in pending if former is None or related(former, f)]
+        if family and not exiting:
+            best, sure = family[0], Sure.LIKELY
+    return case.found(
+        Reason.FD_IN_FLIGHT, sure, "sign_fd_in_flight", pid=best.pid, count=best.pending_fds
+    )
 
 
 def _kernel_holder(case: Case) -> Finding | bool | None:
