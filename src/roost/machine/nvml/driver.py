@@ -148,11 +148,11 @@ class NvmlDriver:
 
     def _bury(self, helper: HelperProcess) -> None:
         """Takes note of how it ended; one that keeps dying is started ever more slowly."""
-        now = time.monotonic()
         if helper.killed:
-            self._start_at = now
+            self._start_at = 0.0
+            self._last = self._no_answer("the helper that hung was ended", "not_answering")
         else:
-            self._delay(now)
+            self._delay(time.monotonic())
             status = helper.status()
             words = helper.last_words()
             self._last = self._no_answer(
@@ -173,6 +173,8 @@ class NvmlDriver:
         helper = self._helper
         if helper is None:
             return True
+        if helper.killed and not helper.gone():
+            return False
         if not helper.stop(0.0 if helper.asked_at is not None else self._options.stop_s):
             return False
         self._known.probing = None
