@@ -1,6 +1,6 @@
 """A small HTTP server on a Unix socket with answers in the shapes of docs/api.md.
 
-It stands in where a test is about words and pictures, not about the daemon: tests/real has the daemon.
+It stands in where a test is about words and pictures; tests/real has the daemon itself.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Answer = tuple[int, Any]
 
 
 class Stub:
-    """`answers` maps "METHOD /path" (without query) to (status, JSON); `seen` keeps the requests."""
+    """`answers` maps "METHOD /path" (no query) to (status, JSON); `seen` keeps the requests."""
 
     def __init__(self, path: str, answers: dict[str, Answer]) -> None:
         self.path = path

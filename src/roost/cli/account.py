@@ -44,6 +44,12 @@ def find() -> pwd.struct_passwd | None:
         return None
 
 
+def is_system() -> bool:
+    """Whether this process is root or the system user, whose paths are the machine's."""
+    entry = find()
+    return os.geteuid() == 0 or (entry is not None and os.geteuid() == entry.pw_uid)
+
+
 def useradd_words(root: str = "/") -> list[str]:
     words = ["useradd", "--system", "--user-group", "--no-create-home"]
     if root != "/":

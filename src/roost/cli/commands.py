@@ -75,11 +75,17 @@ USER = Option("-u --user", "USER", "user")
 GROUP = Option("--group", "GROUP")
 COMMON = (SOCKET, HELP)
 
-_JOBS = (Argument("JOB", "+", "job"),)
+_JOBS = (Argument("JOB", "+", "jobs"),)
 _JOB = (Argument("JOB", "1", "job"),)
 _GPU = Argument("GPU", "1", "gpu")
 _ROOT = Option("--root", "DIR", "path")
 _DRY_RUN = Option("--dry-run")
+
+_SERVED = (
+    Option("--state", "DIR", "path"),
+    Option("--rules", "FILE", "path"),
+    Option("--database", "URL"),
+)
 
 RUN_OPTIONS = (
     Option("-g --gpus", "N", "whole"),
@@ -154,9 +160,7 @@ COMMANDS: dict[str, Command] = {
         options=(
             Option("--simulate", "NxMODEL"),
             Option("--auto-simulate"),
-            Option("--state", "DIR", "path"),
-            Option("--rules", "FILE", "path"),
-            Option("--database", "URL"),
+            *_SERVED,
         ),
     ),
     "install": Command("install:install", options=(_DRY_RUN, _ROOT)),
@@ -165,7 +169,7 @@ COMMANDS: dict[str, Command] = {
     "version": Command("version:version", options=(JSON,)),
     "help": Command("help:help_command", (Argument("COMMAND", "*"),)),
     "agent": Command("serve:agent", (Argument("ARGUMENT", "*"),), raw=True),
-    "server": Command("serve:server", (Argument("ARGUMENT", "*"),), raw=True),
+    "server": Command("serve:server", options=_SERVED),
 }
 for _name, _command in COMMANDS.items():
     _command.name = _name

@@ -13,7 +13,7 @@ from roost.cli.values import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 PREFIXES = (b"#ROOST", b"#SBATCH")
@@ -122,10 +122,9 @@ def _sbatch(words: list[str], line: int, found: Directives) -> None:
             found.sbatch[key] = got * found.sbatch.get(key, 1) if key == "cpus" else got
 
 
-def pairs(words: list[str], wants: Callable[[str], bool]) -> list[tuple[str, str | None]]:
+def pairs(words: list[str], wants: Callable[[str], bool]) -> Iterator[tuple[str, str | None]]:
     """(name, value) of each option; the value may stand in the next word if the option `wants` one
     and has none attached."""
-    found: list[tuple[str, str | None]] = []
     at = 0
     while at < len(words):
         word = words[at]
@@ -140,8 +139,7 @@ def pairs(words: list[str], wants: Callable[[str], bool]) -> list[tuple[str, str
         if value is None and wants(name) and at < len(words):
             value = words[at]
             at += 1
-        found.append((name, value))
-    return found
+        yield name, value
 
 
 def _put(options: dict[str, Any], option: Option, value: Any) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from roost.cli import account, units
 from roost.cli.complete import FILES, script
 from roost.cli.failure import CommandError
+from roost.cli.plan import ACCOUNT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def uninstall(context: Context) -> int:
         for path in (*kept, below(root, os.path.dirname(units.RULES)), below(root, units.RUNTIME)):
             remove(context, path, dry)
         if root == "/" and account.find() is not None:
-            run(context, ["userdel", account.ACCOUNT], dry)
+            run(context, ["userdel", ACCOUNT], dry)
     if root == "/" and os.path.isdir(SYSTEMD):
         run(context, ["systemctl", "daemon-reload"], dry)
     if kept and not purge:

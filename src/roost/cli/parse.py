@@ -136,7 +136,9 @@ def _arguments(command: Command, rest: list[str]) -> list[Any]:
             raise UsageError("missing_argument", command=command.name, argument=argument.name)
         take = len(left) if argument.many in "+*" else min(1, len(left))
         reader = READERS.get(argument.kind)
-        values += [reader(argument.name, word) if reader else word for word in left[:take]]
+        for word in left[:take]:
+            value = reader(argument.name, word) if reader else word
+            values += value if isinstance(value, list) else [value]
         left = left[take:]
     if left:
         raise UsageError("extra_argument", command=command.name, word=left[0])

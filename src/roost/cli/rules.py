@@ -31,9 +31,7 @@ def check(context: Context) -> int:
             text = file.read()
     except FileNotFoundError:
         raise CommandError("rules_file_missing", path=path) from None
-    from roost.core.rules import load
-
-    mistakes = found_mistakes(load, text, context.terminal.language)
+    mistakes = mistakes_in(text, context.terminal.language)
     if context.json:
         context.out_json({"file": path, "ok": not mistakes, "mistakes": mistakes})
     elif mistakes:
@@ -45,8 +43,23 @@ def check(context: Context) -> int:
     return 1 if mistakes else 0
 
 
-def found_mistakes(load: Any, text: bytes, language: str) -> list[dict[str, Any]]:
-    """[{"key", "text"}] of a rules file."""
+def mistakes_in(text: bytes, language: str) -> list[dict[str, Any]]:
+    """[{"key", "line", "code", "text"}] of a rules file; empty if it can be used."""
+    from roost.core.rules.load import load
+    from roost.core.rules.read import RulesError
+
+    try:
+        load(text)
+    except RulesError as error:
+        return [
+            {
+                "key": problem.key,
+                "line": problem.line,
+                "code": problem.code,
+                "text": problem.text(language),
+            }
+            for problem in error.problems
+        ]
     return []
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from roost.cli.context import Context
 
+MAX_NAME = 200
+
 
 def run(context: Context) -> int:
     """Queues one job (or an array) and prints its number."""
@@ -60,9 +62,9 @@ def tell_number(context: Context, answer: Any, options: dict[str, Any]) -> None:
     if not os.isatty(1):
         context.out(str(job))
         return
-    count = len(answer.get("jobs") or ()) if options.get("array") else 0
-    if count > 1:
-        context.out(context.say("queued_array", job=job, count=count))
+    jobs = list(answer.get("jobs") or ())
+    if options.get("array") and len(jobs) > 1:
+        context.out(context.say("queued_array", job=job, last=_number(jobs[-1]), count=len(jobs)))
     elif options.get("hold"):
         context.out(context.say("queued_held", job=job))
     else:
@@ -168,9 +170,7 @@ def body_of(
     if source is not None:
         body["source"] = source
         name = os.path.basename(os.fsencode(source["path"]))
-    body["name"] = options["name"] if options.get("name") else sub.shown(name)
-    if not body["name"].isprintable():
-        body["name"] = sub.shown(os.fsencode(body["name"]))
+    body["name"] = job_name(options.get("name"), name)
     body["directory"] = sub.text_or_bytes(where)
     body["environment"] = sub.environment_json(env)
     body["umask"] = sub.umask()
@@ -188,6 +188,17 @@ def body_of(
         size = os.get_terminal_size(0)
         body.update(pty=True, rows=size.lines or 24, columns=size.columns or 80)
     return body
+
+
+def job_name(given: str | None, default: bytes) -> str:
+    """What was given, as text; else the file's name, as far as a name may be."""
+    if given is None:
+        return sub.shown(default)[:MAX_NAME]
+    try:
+        given.encode("utf-8")
+    except UnicodeEncodeError:  # bytes that are no UTF-8
+        return sub.shown(os.fsencode(given))
+    return given
 
 
 def begin_time(context: Context, text: str) -> str:

@@ -37,9 +37,30 @@ def agent(context: Context) -> int:
 
 
 def server(context: Context) -> int:
-    from roost.server.main import main
+    """The server with the paths that it was given, else those of this account's daemon."""
+    from pathlib import Path
 
-    return int(main(context.given.arguments) or 0)
+    from roost.server.config import ServerConfig
+    from roost.server.main import run_server
+
+    option = context.option
+    where = plan(
+        root=account.is_system(),
+        state=option("state"),
+        socket=option("socket"),
+        rules=option("rules"),
+        database=option("database"),
+    )
+    return run_server(
+        ServerConfig(
+            state=Path(where.state),
+            socket=Path(where.socket),
+            agent_socket=Path(where.runtime) / "agent.sock",
+            rules=Path(where.rules),
+            database=where.database,
+            language=context.terminal.language,
+        )
+    )
 
 
 def serve(context: Context) -> int:

@@ -56,11 +56,12 @@ def render(answer: Any, terminal: Terminal, say: Say) -> list[str]:
     memories = [memory(gpu) for gpu in gpus]
     memory_cells = max(map(len, memories), default=0)
     now = answer.get("time")
+    heat_cells = width(terminal.plain("100°C"))
     for gpu, name, used in zip(gpus, names, memories, strict=True):
         left = [
             Cell(f"{gpu.get('index', fmt.UNKNOWN)!s:>2}"),
             Cell(pad(cut(name, name_cells), name_cells)),
-            Cell(pad(fmt.number(gpu.get("temperature_c"), "°C"), 5, right=True), hot(gpu)),
+            Cell(pad(terminal.plain(heat(gpu)), heat_cells, right=True), hot(gpu)),
             Cell(pad(fmt.number(gpu.get("utilisation_percent"), "%"), 4, right=True)),
             Cell(pad(fmt.number(gpu.get("power_w"), "W"), 4, right=True)),
             Cell(pad(used, memory_cells, right=True)),
@@ -101,6 +102,10 @@ def short_name(name: str) -> str:
 
 def memory(gpu: Any) -> str:
     return fmt.of_total(gpu.get("memory_used_bytes"), gpu.get("memory_total_bytes"))
+
+
+def heat(gpu: Any) -> str:
+    return fmt.number(gpu.get("temperature_c"), "°C")
 
 
 def hot(gpu: Any) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MAX_ARGUMENT_BYTES = 128 * 1024 - 1
 """MAX_ARG_STRLEN of Linux (execve(2)) without the ending NUL."""
-MAX_SCRIPT_BYTES = 4 << 20
+MAX_SCRIPT_BYTES = 1 << 20
 
 
 def text_or_bytes(raw: bytes) -> str | dict[str, str]:

@@ -77,7 +77,7 @@ class Terminal:
             return text
         for character, instead in ASCII.items():
             text = text.replace(character, instead)
-        return text
+        return text.encode(self.encoding, "backslashreplace").decode(self.encoding)
 
     def encode(self, text: str) -> bytes:
         return self.plain(text).encode(self.encoding, "backslashreplace")

@@ -43,15 +43,15 @@ Documentation=man:systemd.resource-control(5)
 Type=exec
 # The keeper moves into a group of its own: a cgroup that gives controllers on holds no process.
 ExecStart=/bin/sh -c 'for d in /sys/fs/cgroup /sys/fs/cgroup/*; do \\
-  g=$d/system.slice/roost-jobs.service; [ -w $g/cgroup.procs ] && mkdir -p $g/keeper \\
-  && echo $$$$ > $g/keeper/cgroup.procs; done 2>/dev/null; exec sleep infinity'
+  g=$$d/system.slice/roost-jobs.service; [ -w $$g/cgroup.procs ] && mkdir -p $$g/keeper \\
+  && echo $$$$ > $$g/keeper/cgroup.procs; done 2>/dev/null; exec sleep infinity'
 Delegate=yes
 TasksMax=infinity
 Restart=always
 OOMPolicy=continue
-# Stopping this unit ends every job: nothing but shutdown and uninstall does.
-KillMode=control-group
-TimeoutStopSec=30
+# Jobs outlive the keeper: neither its end nor stopping this unit ends one.
+KillMode=process
+OOMScoreAdjust=-1000
 
 [Install]
 WantedBy=multi-user.target

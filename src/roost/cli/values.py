@@ -114,8 +114,16 @@ def job(name: str, text: str) -> int:
 
 
 def jobs(name: str, text: str) -> list[int]:
-    """Numbers of jobs, "41,42" or "41:42"."""
-    return [job(name, part) for part in text.replace(":", ",").split(",")]
+    """Numbers of jobs: "42", "41,42", "41:42", "40-49"."""
+    found: list[int] = []
+    for part in text.replace(":", ",").split(","):
+        first, dash, last = part.partition("-")
+        low = job(name, first)
+        high = job(name, last) if dash else low
+        if high < low or high - low >= MAX_JOBS:
+            raise UsageError("not_a_job", given=part)
+        found += range(low, high + 1)
+    return found
 
 
 def gpu(name: str, text: str) -> str:

@@ -90,7 +90,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "state.TIMEOUT": ("ran out of its time", "超过时限"),
     "state.OUT_OF_MEMORY": ("ran out of its memory", "超过内存上限"),
     "state.NODE_FAIL": ("was lost with the server", "因服务器故障丢失"),
-    "is_held": ("held, until roost release", "已挂起，直到 roost release"),
+    "is_held": ("held, until roost release", "已暂缓，直到 roost release"),
     "on_gpus": ("GPU {gpus}", "GPU {gpus}"),
     "ends_within": (" at most {span} more", " 最多还有 {span}"),
     "by_signal": ("signal {signal}", "信号 {signal}"),
@@ -155,11 +155,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "queued_held": (
         "{job}  queued, held: roost release {job}",
-        "{job}  已挂起：roost release {job}",
+        "{job}  已暂缓：roost release {job}",
     ),
     "queued_array": (
-        "{job}  queued as {count} jobs: roost jobs, roost cancel {job}",
-        "{job}  已排队，共 {count} 个作业：roost jobs、roost cancel {job}",
+        "{job}  queued as {count} jobs, {job}-{last}: roost jobs, roost cancel {job}-{last}",
+        "{job}  已排队，共 {count} 个作业 {job}-{last}：roost jobs、roost cancel {job}-{last}",
     ),
     "sbatch_ignored": (
         "{path} line {line}: #SBATCH {option} has no meaning here and is ignored",
@@ -179,7 +179,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "file_is_gone": ("{path} is gone", "{path} 已不存在"),
     "did.cancel": ("job {job} is being cancelled ({state})", "作业 {job} 正在取消（{state}）"),
-    "did.hold": ("job {job} is held", "作业 {job} 已挂起"),
+    "did.hold": ("job {job} is held", "作业 {job} 已暂缓"),
     "did.release": ("job {job} is released ({state})", "作业 {job} 已放行（{state}）"),
     "did.requeue": ("job {job} goes back to the queue ({state})", "作业 {job} 重新排队（{state}）"),
     "did.drain": (

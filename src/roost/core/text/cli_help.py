@@ -89,7 +89,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "not before: 18:00, “tomorrow 9:00”, +2h, 2026-12-03T09:00 (time zone of the rules)",
         "最早启动时间：18:00、“明天 9:00”、+2h、2026-12-03T09:00（按规则的时区）",
     ),
-    "run.--hold": ("queue it held, until roost release", "提交后先挂起，直到 roost release"),
+    "run.--hold": ("queue it held, until roost release", "提交后先暂缓，直到 roost release"),
     "run.--chdir": ("the directory that it runs in", "运行目录"),
     "run.--env-file": (
         "variables from a file of NAME=VALUE lines, over this shell's",
@@ -130,8 +130,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "wait.--timeout": ("wait no longer than this", "最多等这么久"),
     "cancel": ("End jobs, or take them out of the queue", "结束作业或取消排队"),
-    "hold": ("Keep waiting jobs from starting", "挂起排队中的作业"),
-    "release": ("Let held jobs start again", "放行被挂起的作业"),
+    "hold": ("Keep waiting jobs from starting", "暂缓排队中的作业"),
+    "release": ("Let held jobs start again", "放行被暂缓的作业"),
     "requeue": ("End running jobs and queue them again", "结束运行中的作业并重新排队"),
     # -- operate -------------------------------------------------------------------------------
     "free": (
@@ -177,6 +177,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "模拟 GPU：8xA100、4xH100、2xRTX4090 …",
     ),
     "serve.--auto-simulate": ("8xA100 where there is no GPU", "没有 GPU 时模拟 8xA100"),
+    "server.--state": ("its files", "状态文件的目录"),
+    "server.--rules": ("the rules file", "规则文件"),
+    "server.--database": ("sqlite:///… or postgresql://…", "sqlite:///… 或 postgresql://…"),
     "serve.--state": ("its files, and its sockets", "状态文件和套接字的目录"),
     "serve.--rules": ("the rules file", "规则文件"),
     "serve.--database": ("sqlite:///… or postgresql://…", "sqlite:///… 或 postgresql://…"),

@@ -1,0 +1,213 @@
+"""What the terminal shows: golden pictures at 80 columns, in both languages, and in ASCII."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roost.cli import format as fmt
+from roost.cli import jobs, show, status, who, why
+from roost.cli.context import Context
+from roost.cli.parse import Parsed
+from roost.cli.terminal import Terminal, cut, encoding_of, pad, width
+from tests.cli.stub import STATUS, WHO, job
+
+NOW = "2026-12-02T17:02:00+01:00"
+
+
+def context(language: str = "en", encoding: str = "utf-8", **options: Any) -> Context:
+    return Context("x", Parsed(), Terminal(language, encoding, **options))
+
+
+def picture(lines: list[str], view: Context) -> list[str]:
+    shown = view.terminal.encode("\n".join(lines)).decode(view.terminal.encoding).split("\n")
+    assert all(width(line) <= 80 for line in shown), shown
+    return shown
+
+
+def test_status_in_english():
+    view = context()
+    assert picture(status.render(STATUS, view.terminal, view.say), view) == [
+        "gpu1  1 of 4 GPUs free · 3 running, 2 waiting · driver 550.54.15 · 17:02",
+        " 0 A100-SXM4  62°C  98% 310W 70.1/80.0 GiB  alice job 42, until 17:40",
+        " 1 A100-SXM4  35°C   0%  57W  0.0/80.0 GiB  free",
+        " 2 A100-SXM4     –    –    –  2.1/80.0 GiB  王伟 python3 2h01m, idle 1h30m +1",
+        " 3 A100-SXM4     –    –    –             –  LOST from the bus",
+    ]
+
+
+def test_status_in_chinese():
+    view = context("zh")
+    assert picture(status.render(STATUS, view.terminal, view.say), view) == [
+        "gpu1  4 个 GPU 中 1 个空闲 · 3 个运行，2 个排队 · 驱动 550.54.15 · 17:02",
+        " 0 A100-SXM4  62°C  98% 310W 70.1/80.0 GiB  alice 作业 42，至 17:40",
+        " 1 A100-SXM4  35°C   0%  57W  0.0/80.0 GiB  空闲",
+        " 2 A100-SXM4     –    –    –  2.1/80.0 GiB  王伟 python3 2h01m，闲置 1h30m +1",
+        " 3 A100-SXM4     –    –    –             –  已从总线掉线",
+    ]
+
+
+def test_status_in_ascii_where_the_locale_has_no_utf8():
+    view = context("zh", "ascii")
+    assert picture(status.render(STATUS, view.terminal, view.say), view) == [
+        "gpu1  1 of 4 GPUs free | 3 running, 2 waiting | driver 550.54.15 | 17:02",
+        " 0 A100-SXM4  62C  98% 310W 70.1/80.0 GiB  alice job 42, until 17:40",
+        " 1 A100-SXM4  35C   0%  57W  0.0/80.0 GiB  free",
+        " 2 A100-SXM4    -    -    -  2.1/80.0 GiB  \\u738b\\u4f1f python3 2h01m, idl... +1",
+        " 3 A100-SXM4    -    -    -             -  LOST from the bus",
+    ]
+
+
+def test_wide_terminals_show_every_holder():
+    view = context(columns=200)
+    line = status.render(STATUS, view.terminal, view.say)[3]
+    assert line.endswith("; unattributed 642 MiB: its main thread has exited")
+
+
+def test_colour_adds_nothing_but_colour():
+    view = context(colour=True)
+    painted = status.render(STATUS, view.terminal, view.say)
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in painted]
+    bare = context()
+    assert plain == status.render(STATUS, bare.terminal, bare.say)
+    assert any("\x1b[38;5;" in line for line in painted)
+
+
+def test_status_without_a_driver_says_the_remedy():
+    view = context()
+    lines = status.render(
+        {
+            **STATUS,
+            "gpus": [],
+            "driver_version": None,
+            "driver_state": "not_loaded",
+            "driver_remedy": "Load the module: modprobe nvidia.",
+        },
+        view.terminal,
+        view.say,
+    )
+    assert lines[1] == "driver: not_loaded Load the module: modprobe nvidia."
+
+
+def test_who():
+    view = context()
+    assert picture(who.render({**WHO, "time": NOW}, view.terminal, view.say), view) == [
+        "GPU USER  HELD BY       PID   MEMORY SINCE  IDLE WHAT",
+        "  0 alice job 42       4242 70.0 GiB 3h          python train.py --lr 0.1",
+        "  2 bob   web-1         991  1.5 GiB 8h01m 1h30m python3 serve.py (without a ri…",
+        "  2 –     unattributed    –  642 MiB –           its main thread has exited",
+    ]
+
+
+def test_jobs():
+    view = context()
+    found = [
+        job(42, "RUNNING", start_time="2026-12-02T14:02:00+01:00", gpu_indices=[0, 1]),
+        job(43, "PENDING", user="王伟", name="训练模型-大语言模型.py", wait="Waits for 2 GPUs."),
+        job(44, "FAILED", exit_code=3, start_time=NOW, end_time="2026-12-02T17:12:00+01:00"),
+        job(45, "PENDING", held=True),
+    ]
+    assert picture(jobs.render(found, view.terminal, view.say, NOW), view) == [
+        "JOB USER  NAME             CLASS   STATE  GPUS  TIME WHERE OR WHY",
+        " 42 alice train.py         regular runs      2    3h GPU 0,1 at most 1h more",
+        " 43 王伟  训练模型-大语言… regular waits     2 3h02m Waits for 2 GPUs.",
+        " 44 alice train.py         regular failed    2   10m exit code 3",
+        " 45 alice train.py         regular waits     2 3h02m held, until roost release",
+    ]
+
+
+def test_show_says_that_the_source_changed():
+    view = context()
+    source = {
+        "path": "/home/a/train.py",
+        "sha256": "ab" * 32,
+        "git_commit": "c" * 40,
+        "git_dirty": True,
+        "changed": True,
+    }
+    title, facts = show.render(job(42, "RUNNING", start_time=NOW, source=source), view.say)
+    assert title == "job 42 train.py: runs"
+    assert ("source", "/home/a/train.py sha256 abababababab, git cccccccccc with changes; "
+            "CHANGED between submission and start") in facts  # fmt: skip
+
+
+def test_why_names_the_rule_and_what_stands_before():
+    view = context()
+    lines = why.render(
+        view,
+        {
+            "job": 43,
+            "state": "PENDING",
+            "reasons": [
+                {
+                    "code": "gpus",
+                    "text": "Waits for 4 GPUs: 2 are free.",
+                    "rule": "limits.per_user.max_gpus",
+                    "blocking_jobs": [41, 42],
+                    "blocking_bookings": [],
+                }
+            ],
+            "forecast_start": None,
+            "startable_now": 2,
+        },
+    )
+    assert lines == [
+        "job 43 waits",
+        "  Waits for 4 GPUs: 2 are free.",
+        "    rule limits.per_user.max_gpus · jobs 41, 42",
+        "When it starts cannot be said.",
+        "A request for 2 GPUs would start at once.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("locale", "stdout", "encoding"),
+    [
+        ("C", "utf-8", "ascii"),
+        ("", "utf-8", "ascii"),
+        ("POSIX", "utf-8", "ascii"),
+        ("en_US.UTF-8", "utf-8", "utf-8"),
+        ("zh_CN.utf8", "utf-8", "utf-8"),
+        ("zh_CN.GBK", "gbk", "gbk"),
+        ("zh_CN.GBK", "utf-8", "ascii"),
+        ("zh_CN", "utf-8", "ascii"),
+        ("C.UTF-8", "utf-8", "utf-8"),
+    ],
+)
+def test_the_encoding_is_the_locales_or_ascii(locale: str, stdout: str, encoding: str):
+    assert encoding_of(locale, stdout) == encoding
+
+
+def test_a_gbk_terminal_gets_gbk():
+    view = context("zh", "gbk")
+    assert view.terminal.encode("空闲 62°C –").decode("gbk") == "空闲 62C -"
+
+
+@given(st.text(max_size=40), st.integers(0, 30))
+def test_cut_never_exceeds_its_cells(text: str, cells: int):
+    assert width(cut(text, cells)) <= max(cells, 0)
+    assert width(pad(cut(text, cells), cells)) == cells
+
+
+@given(st.floats(0, 4e9))
+def test_epoch_is_the_calendars(seconds: float):
+    from datetime import UTC, datetime, timedelta, timezone
+
+    for zone in (UTC, timezone(timedelta(hours=8)), timezone(-timedelta(hours=3, minutes=30))):
+        written = datetime.fromtimestamp(seconds, zone)
+        read = fmt.epoch(written.isoformat(timespec="milliseconds"))
+        assert read is not None
+        assert abs(read - seconds) < 0.002
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "–"), (0, "0 B"), (642 << 20, "642 MiB"), (75161927680, "70.0 GiB"), (999, "999 B"),
+     (1000 << 10, "1 MiB"), (500 << 30, "500 GiB")],
+)  # fmt: skip
+def test_sizes(value: int | None, text: str):
+    assert fmt.size(value) == text
