@@ -32,7 +32,7 @@ from roost.wire.messages import AttemptEnd, AttemptState
 log = structlog.get_logger()
 Key = tuple[int, int]
 RETRY_S = 0.05
-MOST_FORKS = 3
+MOST_FORKS = 8
 MOST_FORGOTTEN = 100_000
 
 

@@ -34,6 +34,7 @@ class AgentConfig:
     instance: str = ""
     devices: str = "/dev"
     filter_kind: str = "auto"
+    only_v1: bool = False
     new_privileges: bool = False
     terminal_wait_s: float = 60.0
 
@@ -77,7 +78,6 @@ def agent_config(
         run = DEFAULT_RUN
     else:
         run = f"{env.get('XDG_RUNTIME_DIR') or f'/tmp/roost-{os.getuid()}'}/roost"  # noqa: S108
-    own = state is None
     if state is None:
         state = (
             DEFAULT_STATE
@@ -95,9 +95,10 @@ def agent_config(
         server_gid=gid,
         simulate=simulate,
         cgroup=env.get("ROOST_CGROUP") or None,
-        instance="" if own and root else _instance(state),
+        instance="" if root and state == DEFAULT_STATE else _instance(state),
         devices=(env.get("ROOST_DEVICE_DIR") or "/dev").rstrip("/"),
         filter_kind=env.get("ROOST_DEVICE_FILTER") or "auto",
+        only_v1=env.get("ROOST_CGROUP_KINDS") == "v1",
         new_privileges=env.get("ROOST_NEW_PRIVILEGES") == "1",
         terminal_wait_s=float(env.get("ROOST_TERMINAL_WAIT_S") or 60.0),
     )

@@ -64,7 +64,7 @@ def look(config: AgentConfig) -> Host:
     return Host(
         boot_id=boot_id(),
         as_root=root,
-        layout=cgroup_base.prepare(base, config.filter_kind if root else "none"),
+        layout=cgroup_base.prepare(base, config.filter_kind if root else "none", config.only_v1),
         private_dev=root and private_dev.possible(),
         processes=_processes(),
     )

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import time
 
 import structlog
 
@@ -15,6 +16,8 @@ from roost.machine import cgroup_base
 from roost.machine.cgroup import Layout
 
 log = structlog.get_logger()
+PAUSE_S = 1.0
+LIVED_S = 5.0
 
 
 class Forks:
@@ -25,6 +28,8 @@ class Forks:
         self._layout = layout
         self._socket: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._pidfd = -1
+        self._started = 0.0
         self._waiting: list[tuple[str, int]] = []
         self._loop = asyncio.get_running_loop()
 
@@ -33,11 +38,20 @@ class Forks:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", launcher.__name__, str(theirs.fileno()),
-                 self._attempts],
-                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, cwd="/",
+                [
+                    sys.executable,
+                    "-P",
+                    "-m",
+                    launcher.__name__,
+                    str(theirs.fileno()),
+                    self._attempts,
+                ],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                cwd="/",
                 start_new_session=True,
-            )  # fmt: skip
+            )
+            self._pidfd = os.pidfd_open(self._process.pid)
         except OSError:
             ours.close()
             raise
@@ -45,7 +59,8 @@ class Forks:
             theirs.close()
         ours.setblocking(False)
         self._socket = ours
-        self._loop.add_reader(ours.fileno(), self._ended)
+        self._started = time.monotonic()
+        self._loop.add_reader(self._pidfd, self._ended)
         try:
             cgroup_base.enter_supervisors(self._layout, self._process.pid)
         except OSError as error:
@@ -85,14 +100,14 @@ class Forks:
             self._loop.remove_writer(self._socket.fileno())
 
     def _ended(self) -> None:
-        """The launcher never says anything: readable means that it is gone."""
+        """The supervisors that were ready end with the socket; those that have a job go on."""
         log.error("launcher ended; starting another one")
+        short = time.monotonic() - self._started < LIVED_S
         self.close()
-        try:
-            self.start()
-        except OSError as error:
-            log.error("no launcher can be started", error=str(error))
-            self._loop.call_later(1.0, self._again)
+        if short:
+            self._loop.call_later(PAUSE_S, self._again)
+        else:
+            self._again()
 
     def _again(self) -> None:
         if self._socket is None:
@@ -100,13 +115,12 @@ class Forks:
                 self.start()
             except OSError as error:
                 log.error("no launcher can be started", error=str(error))
-                self._loop.call_later(1.0, self._again)
+                self._loop.call_later(PAUSE_S, self._again)
 
     def close(self) -> None:
         """Lets the launcher end; requests that it has not taken are dropped, and noticed by the
         end of their connections."""
         if self._socket is not None:
-            self._loop.remove_reader(self._socket.fileno())
             self._loop.remove_writer(self._socket.fileno())
             self._socket.close()
             self._socket = None
@@ -114,8 +128,10 @@ class Forks:
             os.close(descriptor)
         self._waiting.clear()
         if self._process is not None:
+            self._loop.remove_reader(self._pidfd)
+            os.close(self._pidfd)
             try:
-                self._process.wait(0.2)
+                self._process.wait(0.5)
             except subprocess.TimeoutExpired:
-                log.info("launcher still finishes its forks", pid=self._process.pid)
+                log.warning("launcher does not end", pid=self._process.pid)
             self._process = None

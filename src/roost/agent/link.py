@@ -1,4 +1,4 @@
-"""A supervisor's links to agents: it listens in the attempt's folder, tells its state, takes orders.
+"""A supervisor's links to agents: it listens in the attempt's folder, tells, and takes orders.
 
 Agents come and go; each that connects is told the whole state at once. A link that does not take
 what it is told is dropped, and the agent comes back.

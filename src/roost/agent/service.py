@@ -173,7 +173,11 @@ class Service:
                 if message.version != PROTOCOL_VERSION:
                     log.warning("server of another protocol", version=message.version)
                 facts = self._host.facts(self._config.simulate is not None)
-                return Welcome(PROTOCOL_VERSION, roost.__version__, facts)
+                door.send(Welcome(PROTOCOL_VERSION, roost.__version__, facts))
+                for state in attempts.states():
+                    if state.state == "ended":  # told until it is forgotten
+                        door.send(AttemptChanged(state))
+                return None
             case Configure():
                 means.sampler.set_period(seconds("sampling period", message.sample_s))
                 return None

@@ -211,6 +211,7 @@ class Supervisor:
             self._killing = True
             self._processes.kill_round()
         elif act is Act.ASK:
+            self._hang_up()  # a shell at a terminal ignores SIGTERM
             self._processes.signal(spec.stop_signal)
             self._processes.signal(signal.SIGCONT)  # a stopped process hears nothing else
         elif act is Act.WARN and spec.warn_signal is not None:
@@ -347,19 +348,24 @@ class Supervisor:
             return
         self._selector.unregister(number)
         if terminal.abandoned and not self._watchdog.stopping:
-            self._told = child.Failure("terminal_closed")
-            self._watchdog.stop(
-                EndReason.CANCELLED, self._prepared.spec.kill_wait_s, time.monotonic()
-            )
-            if self._processes.main is not None and self._running:
-                terminal.hang_up(self._processes.main, self._processes.signal_group)
-                self._watchdog.asked()  # by SIGHUP; the stop signal is not sent as well
+            self._close_terminal(child.Failure("terminal_closed"))
 
     def _terminal_unused(self) -> None:
-        self._told = child.Failure(
-            "terminal_unused", {"seconds": f"{self._prepared.terminal_wait_s:g}"}
-        )
-        self._watchdog.stop(EndReason.CANCELLED, self._prepared.spec.kill_wait_s, time.monotonic())
+        seconds = f"{self._prepared.terminal_wait_s:g}"
+        self._close_terminal(child.Failure("terminal_unused", {"seconds": seconds}))
+
+    def _close_terminal(self, why: child.Failure) -> None:
+        """Asks by SIGHUP, as a terminal does; the stop signal is not sent as well."""
+        self._told = why
+        wait_s = self._prepared.spec.kill_wait_s
+        self._watchdog.stop(EndReason.CANCELLED, wait_s, time.monotonic())
+        if self._running:
+            self._hang_up()
+            self._watchdog.asked()
+
+    def _hang_up(self) -> None:
+        if self._terminal is not None and self._processes.main is not None:
+            self._terminal.hang_up(self._processes.main, self._processes.signal_group)
 
     # -- the end -------------------------------------------------------------------------------
 

@@ -67,16 +67,16 @@ def choose_base(named: str | None, instance: str, root: bool) -> str | None:
     return f"{above}{mark}/roost{suffix}" if found else None
 
 
-def prepare(base: str | None, filter_kind: str = "auto") -> Layout:
+def prepare(base: str | None, filter_kind: str = "auto", only_v1: bool = False) -> Layout:
     """Makes the base where it is missing and finds out what holds there. Never raises OSError.
 
-    `filter_kind`: "auto", "bpf", "v1" or "none".
+    `filter_kind`: "auto", "bpf", "v1" or "none". `only_v1` leaves v2 alone where both are mounted.
     """
     if base is None:
         return Layout()
     unified, v1 = mounts()
     layout = Layout()
-    if unified:
+    if unified and not only_v1:
         layout = _prepare_unified(unified, base)
         if layout.unified and filter_kind in ("auto", "bpf"):
             layout = replace(layout, bpf=_bpf_works(layout.unified))
