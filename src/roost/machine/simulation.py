@@ -115,6 +115,6 @@ def _memory(model: SimulatedModel, held: Sequence[Held], now: float) -> tuple[He
         wanted.append(most * max(grown, 0.02))
     share = min(1.0, usable / sum(wanted)) if sum(wanted) else 1.0
     return tuple(
-        replace(one, memory_bytes=int(memory * share))
+        replace(one, memory_bytes=math.floor(memory * share + 0.01))
         for one, memory in zip(held, wanted, strict=True)
     )

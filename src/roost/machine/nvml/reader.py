@@ -36,6 +36,7 @@ DEAD = frozenset(
         nvml.INVALID_ARGUMENT,
         nvml.DRIVER_NOT_LOADED,
         nvml.GPU_IS_LOST,
+        nvml.LIB_RM_VERSION_MISMATCH,
         nvml.UNKNOWN,
     )
 )
