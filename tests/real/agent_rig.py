@@ -157,7 +157,7 @@ class Agent:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**kept, "PYTHONPATH": source + ":/tmp/agt/site", **self.environment},
+                env={**kept, "PYTHONPATH": source, **self.environment},
                 cwd="/",
                 start_new_session=True,
             )

@@ -18,6 +18,8 @@ from pathlib import Path
 import pytest
 
 from tests.real.agent_rig import Agent, agent
+from tests.real.fakenvml.state import FakeState
+from tests.real.fakenvml.state import environment as fake_nvml
 from tests.real.rig import Account, accounts, wait_for
 
 pytestmark = [pytest.mark.root, pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
@@ -61,12 +63,22 @@ def walled(request: pytest.FixtureRequest) -> Iterator[Walled]:
     for name, minor in [(f"nvidia{n}", n) for n in range(4)] + [("nvidiactl", 255)]:
         os.mknod(nodes / name, stat.S_IFCHR | 0o666, os.makedev(195, minor))
         (nodes / name).chmod(0o666)
-    environment = {"ROOST_DEVICE_DIR": str(nodes), "ROOST_DEVICE_FILTER": request.param}
-    with accounts("ann", prefix="rad-") as (ann,), agent(environment) as running:
+    cards = nodes.with_suffix(".state")
+    FakeState.of("A100-80", 4).write(cards)
+    environment = {
+        "ROOST_DEVICE_DIR": str(nodes),
+        "ROOST_DEVICE_FILTER": request.param,
+        **fake_nvml(cards),
+    }
+    with (
+        accounts("ann", prefix="rad-") as (ann,),
+        agent(environment, arguments=()) as running,
+    ):
         yield Walled(running, nodes, running.uuids(), ann)
     for path in nodes.iterdir():
         path.unlink()
     nodes.rmdir()
+    cards.unlink()
 
 
 def test_only_granted_gpus_open_through_any_path(walled: Walled) -> None:

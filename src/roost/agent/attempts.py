@@ -27,7 +27,7 @@ from roost.core.model import EndReason
 from roost.core.text import agent as text
 from roost.machine import cgroup
 from roost.machine.cgroup import Layout
-from roost.wire.messages import AttemptEnd, AttemptState
+from roost.wire.messages import AttemptEnd, AttemptState, GpuGrant
 
 log = structlog.get_logger()
 Key = tuple[int, int]
@@ -41,6 +41,7 @@ class _Entry:
     state: AttemptState
     uid: int = -1
     pty: bool = False
+    gpus: tuple[GpuGrant, ...] = ()
     connection: socket.socket | None = None
     waiting: list[AnyOrder] = field(default_factory=list)
     forks: int = 0
@@ -78,6 +79,15 @@ class Attempts:
     def state(self, key: Key) -> AttemptState | None:
         entry = self._entries.get(key)
         return entry.state if entry else None
+
+    def uses(self) -> dict[str, list[tuple[int, int | None]]]:
+        """Who runs on which GPU: UUID to (pid, bytes of its share, or None for the whole)."""
+        found: dict[str, list[tuple[int, int | None]]] = {}
+        for entry in self._entries.values():
+            if entry.state.state == "running" and entry.state.pid:
+                for gpu in entry.gpus:
+                    found.setdefault(gpu.uuid, []).append((entry.state.pid, gpu.memory_bytes))
+        return found
 
     def newest(self, job: int) -> int | None:
         """The highest attempt known of the job."""
@@ -219,7 +229,7 @@ class Attempts:
 
     def _add(self, key: Key, state: AttemptState, prepared: Prepared) -> None:
         spec = prepared.spec
-        self._entries[key] = _Entry(state, prepared.account.uid, spec.pty)
+        self._entries[key] = _Entry(state, prepared.account.uid, spec.pty, spec.gpus)
         self._newest[key[0]] = max(key[1], self._newest.get(key[0], 0))
 
     def _fork(self, key: Key) -> None:
@@ -229,7 +239,8 @@ class Attempts:
         try:
             self._forks.fork(record.folder_name(*key), theirs)
         except OSError as error:
-            log.warning("launcher unreachable", error=str(error))
+            entry.forks -= 1  # no try of it: the launcher is being started again
+            log.info("launcher unreachable", error=str(error))
         finally:
             theirs.close()
         self._connect(key, entry, ours)
@@ -345,7 +356,7 @@ class Attempts:
         elif entry.forks >= MOST_FORKS:
             self._finish(key, entry, folder, EndReason.LAUNCH_FAILED, "no_supervisor", detail="-")
         else:
-            self._loop.call_later(RETRY_S * entry.forks, self._fork_again, key)
+            self._loop.call_later(RETRY_S * (1 + entry.forks), self._fork_again, key)
 
     def _fork_again(self, key: Key) -> None:
         entry = self._entries.get(key)

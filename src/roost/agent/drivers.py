@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
+import os
+from collections.abc import Iterable, Mapping
 
 from roost.machine.gpu import GpuDriver
 
-Running = dict[tuple[int, int], tuple[int, int]]
+Uses = Mapping[str, Iterable[tuple[int, int | None]]]
 
 
 def open_driver(simulate: str | None) -> GpuDriver:
-    """`simulate` as in "8xA100"; None is the real one. Raises ValueError for an unknown card."""
+    """`simulate` as in "8xA100"; None is the real one. Raises ValueError for an unknown card.
+
+    ROOST_SIMULATE_FAULTS names the file by which simulated GPUs are told to fail.
+    """
     if simulate is not None:
-        driver: GpuDriver = import_module("roost.machine.simulated").SimulatedDriver(simulate)
-    else:
-        driver = import_module("roost.machine.nvml").NvmlDriver()
-    return driver
+        from roost.machine.simulated import SimulatedDriver
+
+        return SimulatedDriver(simulate, os.environ.get("ROOST_SIMULATE_FAULTS") or None)
+    from roost.machine.nvml import NvmlDriver
+
+    return NvmlDriver()
 
 
-def load_of(driver: GpuDriver) -> Callable[[Running], None] | None:
-    """Simulated GPUs react to what runs on them, and have to be told; real ones need nothing."""
-    return None
+def tell_load(driver: GpuDriver, uses: Uses) -> None:
+    """Simulated GPUs react to what runs on them, and have to be told: UUID to (pid, bytes of its
+    share, or None for a whole GPU). Real ones need nothing."""
+    from roost.machine.simulated import SimulatedDriver
+    from roost.machine.simulation import SimulatedLoad
+
+    if isinstance(driver, SimulatedDriver):
+        driver.set_load(
+            {
+                uuid: [SimulatedLoad((pid,), memory_bytes) for pid, memory_bytes in some]
+                for uuid, some in uses.items()
+            }
+        )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import structlog
 
 from roost.agent.config import AgentConfig
-from roost.agent.drivers import load_of, open_driver
+from roost.agent.drivers import Uses, open_driver, tell_load
 from roost.agent.facts import Host
 from roost.agent.sampling import Sampler, own_pids
 from roost.core.observation import GpuReading, Observation
@@ -37,6 +37,7 @@ class Eyes:
         launcher_pid: int | None,
     ) -> None:
         self._driver = open_driver(config.simulate)
+        self._simulated = config.simulate is not None
         self._users = UserNames()
         self._last: tuple[GpuReading, ...] = ()
         bases = (host.layout.path.encode(),) if host.layout.path else ()
@@ -61,9 +62,11 @@ class Eyes:
             deliver(observation)
 
         self.sampler = Sampler(observer, seen)
-        load = load_of(self._driver)
-        if load is not None:
-            self.sampler.before_look(load)
+
+    def tell_load(self, uses: Uses) -> None:
+        """What runs on which GPU, for simulated ones."""
+        if self._simulated:
+            tell_load(self._driver, uses)
 
     def release(self) -> None:
         self._driver.release()

@@ -137,8 +137,9 @@ async def _serve(config: AgentConfig, host: facts.Host) -> None:
             loop.call_soon_threadsafe(service.observed, observation)
 
     eyes = Eyes(config, host, deliver, forks.pid)
-    service.use(attempts, Means(eyes.sampler, eyes.release, eyes.hold, eyes.free))
+    service.use(attempts, Means(eyes.sampler, eyes.release, eyes.hold, eyes.free, eyes.tell_load))
     attempts.recover()
+    service.recovered()
     eyes.sampler.start()
     door = AttachDoor(config.attach_socket, attempts)
     bound = listener(config.socket, config.server_gid)

@@ -47,7 +47,6 @@ class Sampler:
         self._period_s = 1.0
         self._questions: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._attempts: dict[Key, Key] = {}
-        self._before_look: Callable[[dict[Key, Key]], None] | None = None
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
 
@@ -60,10 +59,6 @@ class Sampler:
     def set_attempts(self, running: dict[Key, Key]) -> None:
         """(pid, start ticks) → (job, attempt) of what runs now; used from the next look on."""
         self._attempts = running
-
-    def before_look(self, action: Callable[[dict[Key, Key]], None]) -> None:
-        """Called in the thread with what runs, before each look (for simulated GPUs)."""
-        self._before_look = action
 
     def ask(self, question: Callable[[], T]) -> Future[T]:
         """Runs `question` in the sampling thread, between two looks."""
@@ -94,10 +89,7 @@ class Sampler:
         self._thread.join(2.0)
 
     def _prepare(self) -> None:
-        running = self._attempts
-        self._looker.set_attempts(running)
-        if self._before_look is not None:
-            self._before_look(running)
+        self._looker.set_attempts(self._attempts)
 
     def _run(self) -> None:
         due = time.monotonic()

@@ -21,6 +21,7 @@ from roost.agent import control
 from roost.agent.attempts import Attempts
 from roost.agent.config import AgentConfig
 from roost.agent.door import ServerDoor
+from roost.agent.drivers import Uses
 from roost.agent.facts import Host
 from roost.agent.gpus import Gpus
 from roost.agent.people import People
@@ -75,11 +76,13 @@ class Means:
         release: Callable[[], None],
         hold: Callable[[], None],
         free: Callable[[FreeProcesses], FreeResult],
+        tell_load: Callable[[Uses], None],
     ) -> None:
         self.sampler = sampler
         self.release = release
         self.hold = hold
         self.free = free
+        self.tell_load = tell_load
 
 
 class Service:
@@ -100,6 +103,10 @@ class Service:
     def use(self, attempts: Attempts, means: Means) -> None:
         """The parts that call back into this one; before the first connection."""
         self._attempts, self._means = attempts, means
+
+    def recovered(self) -> None:
+        """The attempts of before are known: looks are told of them from the first on."""
+        self._tell_sampler()
 
     # -- the server's connection ---------------------------------------------------------------
 
@@ -140,6 +147,7 @@ class Service:
                 if state.state == "running" and state.pid and state.start_ticks
             }
         )
+        self._means.tell_load(self._attempts.uses())
 
     def observed(self, observation: Observation) -> None:
         """A look is over; called in the loop."""
