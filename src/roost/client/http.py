@@ -248,6 +248,8 @@ def _chunk_size(line: bytes) -> int:
 
 
 def _went_away(connection: _socket.socket) -> bool:
+    # A socket with a time limit waits before it receives, whatever the flags say.
+    connection.setblocking(False)
     try:
         return connection.recv(1, _PEEK) == b""
     except BlockingIOError:
