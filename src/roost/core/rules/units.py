@@ -14,7 +14,7 @@ _NAMES = {
 }  # fmt: skip
 _PART = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)\s*([a-z]+)\s*", re.ASCII)
 _CLOCK = re.compile(r"(?:(\d{1,6})-)?(\d{1,6})(?::(\d{1,2}))?(?::(\d{1,2}))?", re.ASCII)
-_SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?)\s*([kmgtp]?)(i?b)?", re.ASCII)
+_SIZE = re.compile(r"(\d{1,19}(?:\.\d{1,9})?)\s*([kmgtp]?)(i?b)?", re.ASCII)
 _POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
 LONGEST_S = 100 * 366 * 86400.0
 LARGEST_BYTES = 1 << 60

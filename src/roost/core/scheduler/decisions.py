@@ -62,7 +62,8 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Why a waiting job waits, first reason first. Emitted when it changed since the last step.
+    """Why a waiting job waits, first reason first. Asked for with `Scheduler.explain`, for a queue
+    of ten thousand cannot be explained at every step; `step` does not return these.
 
     `forecast_start_at` None: cannot be said. `startable_now` is the number of GPUs that the same
     user could start with at once in this class (0 if none), None where it was not worked out.

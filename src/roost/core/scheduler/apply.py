@@ -1,0 +1,171 @@
+"""What each event changes. An event about a job that is unknown, or about an attempt that is not
+the job's last, changes nothing: it is late news of something that was already dealt with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from roost.core.model import EndReason, JobState
+from roost.core.rules.model import Rules
+from roost.core.scheduler import events as ev
+from roost.core.scheduler.decisions import Decision, Finish, Stop
+from roost.core.scheduler.eligibility import Begins, end_job, settle, unmet_of
+from roost.core.scheduler.state import STUCK_AFTER_S, Entry, State
+
+STOPPABLE = (JobState.STARTING, JobState.RUNNING, JobState.SUSPENDED)
+
+
+class Changes:
+    """Takes a step's events into the state. `fresh` jobs have their dependencies looked up once
+    all events are in, so that the order within a step does not matter to them."""
+
+    def __init__(self, state: State, begins: Begins, out: list[Decision]) -> None:
+        self._state, self._begins, self._out = state, begins, out
+        self.fresh: list[tuple[int, bool]] = []
+        self.earmarked: dict[int, None] = {}
+
+    def apply(self, event: ev.Event) -> None:
+        state = self._state
+        state.now = max(state.now, event.at)
+        state.usage.advance(state.now)
+        match event:
+            case ev.JobSubmitted(job=job):
+                if job.id not in state.entries and job.id not in state.ended:
+                    state.add(Entry(job))
+                    self.fresh.append((job.id, False))
+            case ev.JobStarted():
+                self._started(event)
+            case ev.JobEnded():
+                self._ended(event)
+            case ev.JobCheckpointed(job=number):
+                entry = state.entries.get(number)
+                if entry is not None and entry.grants_held:
+                    entry.safe_at = max(entry.safe_at, event.at)
+            case ev.JobCancelled(job=number):
+                self._cancelled(number)
+            case ev.JobHeld(job=number, held=held):
+                entry = state.entries.get(number)
+                if entry is not None:
+                    entry.job = replace(entry.job, held=held)
+                    if entry.state is JobState.PENDING:
+                        settle(state, self._begins, entry)
+            case ev.JobRequeued(job=number):
+                entry = state.entries.get(number)
+                if entry is not None and entry.state in STOPPABLE:
+                    self._stop(entry, EndReason.PREEMPTED, requeue=True)
+            case ev.GpuChanged(gpu_uuid=uuid, usable=usable, reason=reason):
+                if uuid in state.slots:
+                    slot = state.slots[uuid]
+                    slot.usable, slot.why = usable, "" if usable else reason
+            case ev.ForeignUse(bytes_by_gpu=used):
+                by_gpu = dict(used)
+                for uuid, slot in state.slots.items():
+                    slot.foreign_bytes = max(0, by_gpu.get(uuid, 0))
+            case ev.InventoryChanged():
+                state.set_inventory(event.gpus, event.cpus, event.memory_bytes)
+            case ev.RulesChanged(rules=rules):
+                self._rules(rules)
+            case ev.UsageRestored():
+                state.usage.restore(event.gpu_s_by_user, event.gpu_s_by_group)
+            case ev.JobRestored():
+                self._restored(event)
+            case ev.TimeReached():
+                pass
+
+    def finish(self) -> None:
+        """Looks up the dependencies of new jobs, and lets in those whose begin time has come."""
+        state = self._state
+        for number, restored in self.fresh:
+            entry = state.entries.get(number)
+            if entry is None:
+                continue
+            unmet, failed = unmet_of(state, entry.job, restored)
+            if failed is not None and entry.state is JobState.PENDING:
+                self._finish(entry, failed)
+                continue
+            entry.unmet = unmet
+            for other in unmet:
+                state.dependents.setdefault(other, []).append(number)
+            settle(state, self._begins, entry)
+        for number in self._begins.reached(state.now):
+            if number in state.entries:
+                settle(state, self._begins, state.entries[number])
+
+    def _rules(self, rules: Rules) -> None:
+        self._state.rules = rules
+        self._state.usage.set_half_life(rules.fair_share.half_life_s)
+        self._state.mark_shared()
+
+    def _started(self, event: ev.JobStarted) -> None:
+        entry = self._state.entries.get(event.job)
+        if entry is None or entry.attempt != event.attempt or not entry.grants_held:
+            return
+        if entry.state is JobState.STARTING:
+            entry.state = JobState.RUNNING
+            entry.started_at = entry.safe_at = event.at
+
+    def _ended(self, event: ev.JobEnded) -> None:
+        entry = self._state.entries.get(event.job)
+        if entry is None or entry.attempt != event.attempt or not entry.grants_held:
+            return
+        self._state.free_gpus(entry)
+        if event.requeue and not entry.cancelled:
+            self._state.back_to_queue(entry)
+            settle(self._state, self._begins, entry)
+        elif event.requeue:
+            self._finish(entry, "cancelled")
+        else:
+            self._end(entry, event.state)
+
+    def _cancelled(self, number: int) -> None:
+        entry = self._state.entries.get(number)
+        if entry is None:
+            return
+        if entry.state is JobState.PENDING:
+            self._finish(entry, "cancelled")
+        elif not entry.cancelled:
+            entry.cancelled = True
+            if entry.state is not JobState.COMPLETING:
+                self._stop(entry, EndReason.CANCELLED, requeue=False)
+
+    def _stop(self, entry: Entry, reason: EndReason, requeue: bool) -> None:
+        """A job that is in its grace already is not given a second one."""
+        state = self._state
+        grace_s = state.rules.classes[entry.job.priority_class].grace_s
+        until = state.now + grace_s + STUCK_AFTER_S
+        entry.ending_by = until if entry.ending_by is None else min(until, entry.ending_by)
+        if entry.state is not JobState.PREEMPTING:
+            entry.state = JobState.COMPLETING
+        self._out.append(Stop(entry.job.id, entry.attempt, reason, grace_s, requeue))
+
+    def _finish(self, entry: Entry, code: str) -> None:
+        self._out.append(Finish(entry.job.id, code))
+        self._end(entry, JobState.CANCELLED)
+
+    def _end(self, entry: Entry, final: JobState) -> None:
+        followers: list[Finish] = []
+        end_job(self._state, self._begins, entry, final, followers)
+        self._out.extend(followers)
+
+    def _restored(self, event: ev.JobRestored) -> None:
+        state, job = self._state, event.job
+        if job.id in state.entries or job.id in state.ended:
+            return
+        if event.state.ended:
+            state.ended[job.id] = event.state
+            return
+        entry = Entry(job, event.state, event.attempt)
+        state.add(entry)
+        self.fresh.append((job.id, True))
+        if not event.state.holds_gpus:
+            return
+        entry.started_at = event.at if event.started_at is None else event.started_at
+        entry.safe_at = max(entry.started_at, event.checkpointed_at or entry.started_at)
+        state.hold_gpus(entry, event.grants)
+        if event.state in (JobState.PREEMPTING, JobState.COMPLETING):
+            grace_s = state.rules.classes[job.priority_class].grace_s
+            entry.ending_by = event.at + grace_s + STUCK_AFTER_S
+        if event.preempt_by is not None:
+            entry.preempted_for = event.preempt_by
+            self.earmarked[event.preempt_by] = None

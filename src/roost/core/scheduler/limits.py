@@ -1,0 +1,156 @@
+"""Limits of the rules: what is held is counted per user, group and class, and compared.
+
+GPUs are counted in millionths, so that shares of one add exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from roost.core.model import Gpu, Grant, Job, PriorityClass
+from roost.core.rules.model import Limit, Rules
+
+if TYPE_CHECKING:
+    from roost.core.scheduler.state import Entry
+
+UNITS = 1_000_000
+Key = tuple[str, str, str]
+
+
+class HasGpu(Protocol):
+    @property
+    def gpu(self) -> Gpu: ...
+
+
+def share_units(memory_bytes: int, gpu: Gpu) -> int:
+    """A share of a GPU's memory in millionths of a GPU, rounded up."""
+    if gpu.memory_bytes <= 0:
+        return UNITS
+    return min(UNITS, -(-memory_bytes * UNITS // gpu.memory_bytes))
+
+
+def units_of(grants: tuple[Grant, ...], slots: Mapping[str, HasGpu]) -> int:
+    total = 0
+    for grant in grants:
+        if grant.memory_bytes is None:
+            total += UNITS
+        elif grant.gpu_uuid in slots:
+            total += share_units(grant.memory_bytes, slots[grant.gpu_uuid].gpu)
+        else:
+            total += UNITS
+    return total
+
+
+def least_units(job: Job) -> int:
+    """What the job will hold at least: its GPUs; of a share only that it is something."""
+    return 1 if job.request.shared else job.request.gpus * UNITS
+
+
+def limit_keys(job: Job) -> tuple[Key, ...]:
+    """What a job of this user, group and class counts towards."""
+    which = job.priority_class.value
+    keys: tuple[Key, ...] = (
+        ("user", job.user, ""),
+        ("user", job.user, which),
+        ("group", job.group, ""),
+        ("group", job.group, which),
+        ("class", "", which),
+    )
+    return keys if job.array_id is None else (*keys, ("array", str(job.array_id), ""))
+
+
+class Counts:
+    """GPUs (in millionths) and jobs that are held or claimed, by key."""
+
+    def __init__(self) -> None:
+        self.units: dict[Key, int] = {}
+        self.jobs: dict[Key, int] = {}
+
+    def add(self, keys: tuple[Key, ...], units: int) -> None:
+        for key in keys:
+            self.units[key] = self.units.get(key, 0) + units
+            self.jobs[key] = self.jobs.get(key, 0) + 1
+
+    def remove(self, keys: tuple[Key, ...], units: int) -> None:
+        for key in keys:
+            self.units[key] -= units
+            self.jobs[key] -= 1
+            if not self.jobs[key]:
+                del self.units[key], self.jobs[key]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A limit that fits a job: what it counts, and its place in the rules file."""
+
+    key: Key
+    limit: Limit
+    path: str
+
+
+def applied_limits(rules: Rules, user: str, group: str, which: PriorityClass) -> list[Applied]:
+    """Every limit of the rules that fits, the narrowest last."""
+    limits, name = rules.limits, which.value
+    found = [
+        (("class", "", name), limits.classes.get(which), f"limits.{name}"),
+        (("group", group, ""), limits.groups.get(group), f"limits.groups.{group}"),
+        (
+            ("group", group, name),
+            limits.group_of_class.get((group, which)),
+            f"limits.groups.{group}.{name}",
+        ),
+        (("user", user, ""), limits.per_user, "limits.per_user"),
+        (
+            ("user", user, name),
+            limits.per_user_of_class.get(which),
+            f"limits.{name}.per_user",
+        ),
+        (("user", user, ""), limits.users.get(user), f"limits.users.{user}"),
+    ]
+    return [
+        Applied(key, limit, path)
+        for key, limit, path in found
+        if limit is not None and limit != Limit()
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A limit that stands before a start: `most` allowed, `held` now, `need` more."""
+
+    key: Key
+    what: str
+    most: int
+    held: float
+    need: float
+    rule: str
+
+    @property
+    def never(self) -> bool:
+        """Not even alone."""
+        return self.need > self.most
+
+
+def refusals(applied: list[Applied], counts: Counts, entry: Entry, units: int) -> Iterator[Refusal]:
+    """The limits that a start with `units` would break. A claim of the job counts already."""
+    claimed = entry.claim.units if entry.claim is not None else 0
+    jobs = 0 if entry.claim is not None else 1
+    for one in applied:
+        most, most_jobs = one.limit.max_gpus, one.limit.max_jobs
+        if most is not None and units:
+            held = counts.units.get(one.key, 0) - claimed
+            if held + units > most * UNITS:
+                rule = one.path + ".max_gpus"
+                yield Refusal(one.key, "gpus", most, held / UNITS, units / UNITS, rule)
+        if most_jobs is not None:
+            running = counts.jobs.get(one.key, 0)
+            if running + jobs > most_jobs:
+                yield Refusal(one.key, "jobs", most_jobs, running, jobs, one.path + ".max_jobs")
+    job = entry.job
+    if job.array_limit is not None and job.array_id is not None:
+        key = ("array", str(job.array_id), "")
+        running = counts.jobs.get(key, 0)
+        if running + jobs > max(1, job.array_limit):
+            yield Refusal(key, "array", max(1, job.array_limit), running, 1, "")

@@ -1,0 +1,138 @@
+"""Which free GPUs a job gets: least fragmentation first, then closeness by NVLink and NUMA.
+
+Pure choice among the slots it is given; who may have them at all is decided before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+
+from roost.core.model import Gpu
+from roost.core.scheduler.state import Slot
+
+
+@lru_cache(maxsize=4096)
+def model_matches(model: str, wanted: str) -> bool:
+    """Whether a GPU of that model is what "A100", "rtx4090" or "A100-SXM4-80GB" asks for.
+
+    Whole words of the name, written together or apart, in any case: "A10" is not "A100".
+    """
+    words = "".join(c if c.isalnum() else " " for c in model.lower()).split()
+    sought = "".join(c for c in wanted.lower() if c.isalnum())
+    if not sought:
+        return False
+    return any(
+        "".join(words[first:last]) == sought
+        for first in range(len(words))
+        for last in range(first + 1, len(words) + 1)
+    )
+
+
+def link_islands(gpus: Sequence[Gpu]) -> dict[str, int]:
+    """For each UUID the number of its NVLink island: GPUs that reach each other by links."""
+    island: dict[str, int] = {}
+    by_uuid = {gpu.uuid: gpu for gpu in gpus}
+    neighbours: dict[str, list[str]] = {gpu.uuid: [] for gpu in gpus}
+    for gpu in gpus:
+        for other in gpu.links:
+            if other in by_uuid:
+                neighbours[gpu.uuid].append(other)
+                neighbours[other].append(gpu.uuid)
+    for number, gpu in enumerate(gpus):
+        reach = [gpu.uuid] if gpu.uuid not in island else []
+        while reach:
+            uuid = reach.pop()
+            if uuid not in island:
+                island[uuid] = number
+                reach += neighbours[uuid]
+    return island
+
+
+Domain = Callable[[Slot], Hashable]
+
+
+def domains(islands: dict[str, int]) -> tuple[Domain, ...]:
+    """From the closest neighbourhood to the widest: what GPUs of one job should have in common."""
+
+    def linked(slot: Slot) -> int:
+        return islands.get(slot.gpu.uuid, -1 - slot.order)
+
+    return (
+        lambda slot: (slot.gpu.model, linked(slot), slot.gpu.numa_node),
+        lambda slot: (slot.gpu.model, linked(slot)),
+        lambda slot: (slot.gpu.model, slot.gpu.numa_node),
+        lambda slot: slot.gpu.model,
+    )
+
+
+def choose_whole(
+    free: Sequence[Slot], count: int, islands: dict[str, int]
+) -> tuple[Slot, ...] | None:
+    """`count` of the free slots, or None where there are fewer. GPUs marked shared are left for
+    shares as long as the others suffice. Equal choices go to the lowest index."""
+    if count > len(free):
+        return None
+    plain = [slot for slot in free if not slot.shared]
+    kinds = domains(islands)
+    if len(plain) >= count:
+        chosen = _closest(plain, count, kinds)
+    else:
+        marked = [slot for slot in free if slot.shared]
+        chosen = [*plain, *_closest(marked, count - len(plain), kinds)]
+    return tuple(sorted(chosen, key=lambda slot: slot.order))
+
+
+def _closest(free: list[Slot], count: int, kinds: tuple[Domain, ...]) -> list[Slot]:
+    """Best fit: the closest kind of neighbourhood that can hold them all, of these the one with
+    the fewest left over, seen also in the wider ones; none: the fullest ones put together."""
+    if count <= 0:
+        return []
+    if count == len(free):
+        return free
+    sizes = [_sizes(free, kind) for kind in kinds]
+    for level, kind in enumerate(kinds):
+        fitting = [slot for slot in free if sizes[level][kind(slot)] >= count]
+        if not fitting:
+            continue
+
+        def crowding(slot: Slot, level: int = level) -> tuple[int, ...]:
+            left = tuple(sizes[n][kinds[n](slot)] for n in range(level, len(kinds)))
+            return (slot.gpu.memory_bytes, *left, slot.order)
+
+        best = min(fitting, key=crowding)
+        inside = [slot for slot in fitting if kind(slot) == kind(best)]
+        return _fill(inside, count, kinds[:level])
+    return _fill(free, count, kinds)
+
+
+def _fill(inside: list[Slot], count: int, kinds: tuple[Domain, ...]) -> list[Slot]:
+    """`count` of these by whole closer neighbourhoods, the largest first, the last by best fit."""
+    if not kinds or count == len(inside):
+        return inside[:count]
+    kind = kinds[-1]
+    sizes = _sizes(inside, kind)
+    if len(sizes) == 1:
+        return _fill(inside, count, kinds[:-1])
+    enough = [size for size in sizes.values() if size >= count]
+    target = min(enough) if enough else max(sizes.values())
+    first = next(slot for slot in inside if sizes[kind(slot)] == target)
+    part = [slot for slot in inside if kind(slot) == kind(first)]
+    if len(part) >= count:
+        return _fill(part, count, kinds[:-1])
+    rest = [slot for slot in inside if kind(slot) != kind(first)]
+    return [*part, *_fill(rest, count - len(part), kinds)]
+
+
+def _sizes(free: Sequence[Slot], kind: Domain) -> dict[Hashable, int]:
+    sizes: dict[Hashable, int] = {}
+    for slot in free:
+        name = kind(slot)
+        sizes[name] = sizes.get(name, 0) + 1
+    return sizes
+
+
+def choose_share(candidates: Sequence[Slot], memory_bytes: int) -> Slot | None:
+    """Best fit: the slot with the least memory left over that still holds the share."""
+    fitting = [slot for slot in candidates if slot.free_bytes >= memory_bytes]
+    return min(fitting, key=lambda slot: (slot.free_bytes, slot.order), default=None)

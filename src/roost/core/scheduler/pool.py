@@ -1,0 +1,97 @@
+"""What is free during one round of deciding, and for whom: the same answer for equal requests.
+
+Built from the state at the start of a round, and taken from as jobs start or claim. GPUs that
+another job claims, and those behind a reservation, are not free.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from roost.core.scheduler.placement import link_islands, model_matches
+from roost.core.scheduler.state import Entry, Slot, State
+
+
+class Pool:
+    """Free slots in index order, and the CPUs and memory that nobody holds or was promised."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self.slots = sorted(state.slots.values(), key=lambda slot: slot.order)
+        self.islands = link_islands([slot.gpu for slot in self.slots])
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Works the free slots, CPUs and memory out again from the state."""
+        state = self._state
+        self.free = [
+            slot
+            for slot in self.slots
+            if slot.whole is None
+            and not slot.shares
+            and slot.claim is None
+            and slot.open
+            and not slot.foreign_bytes
+        ]
+        promised_cpus = promised_bytes = 0
+        for number in state.claims:
+            entry = state.entries[number]
+            cpus, memory_bytes = self._promised(entry)
+            promised_cpus += cpus
+            promised_bytes += memory_bytes
+        self.cpus = state.cpus - state.used_cpus - promised_cpus
+        self.memory_bytes = state.memory_bytes - state.used_memory_bytes - promised_bytes
+
+    def _promised(self, entry: Entry) -> tuple[int, int]:
+        """CPUs and memory set aside for a claim: what its victims will not bring."""
+        if entry.claim is None:
+            return 0, 0
+        request = entry.job.request
+        coming = [
+            other.job.request
+            for number in entry.claim.victims
+            if (other := self._state.entries.get(number)) is not None and other.grants_held
+        ]
+        cpus = request.cpus - sum(one.cpus for one in coming)
+        memory_bytes = (request.memory_bytes or 0) - sum(one.memory_bytes or 0 for one in coming)
+        return max(0, cpus), max(0, memory_bytes)
+
+    def room_for(self, entry: Entry) -> tuple[int, int]:
+        """CPUs and memory that this job could have: the free ones and those set aside for it."""
+        cpus, memory_bytes = self._promised(entry)
+        return self.cpus + cpus, self.memory_bytes + memory_bytes
+
+    def fits(self, slot: Slot, entry: Entry) -> bool:
+        """The GPU itself would do for the job, whoever is on it now."""
+        return slot.open and self.model_fits(slot, entry)
+
+    def model_fits(self, slot: Slot, entry: Entry) -> bool:
+        model = entry.job.request.gpu_model
+        return model is None or model_matches(slot.gpu.model, model)
+
+    def whole_for(self, entry: Entry, banned: Collection[str]) -> list[Slot]:
+        """Free whole GPUs for this job, in index order; with those that its claim has freed."""
+        free = self.free
+        if entry.claim is not None:
+            own = [
+                slot
+                for uuid in entry.claim.slots
+                if (slot := self._state.slots[uuid]).empty and slot.open and not slot.foreign_bytes
+            ]
+            free = sorted([*free, *own], key=lambda slot: slot.order)
+        if entry.job.request.gpu_model is not None:
+            free = [slot for slot in free if self.fits(slot, entry)]
+        if banned:
+            free = [slot for slot in free if slot.gpu.uuid not in banned]
+        return free
+
+    def share_for(self, entry: Entry, banned: Collection[str]) -> list[Slot]:
+        """Slots marked shared on which this job could be placed if there is memory enough."""
+        return [
+            slot
+            for slot in self.slots
+            if slot.shared
+            and slot.claim in (None, entry.job.id)
+            and slot.gpu.uuid not in banned
+            and self.fits(slot, entry)
+        ]

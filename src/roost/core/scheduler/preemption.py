@@ -1,0 +1,261 @@
+"""From whom an urgent job takes: the set of jobs that loses the least work, and only if the urgent
+job can then really start on what they free. A plan is made without touching anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from roost.core.model import JobState
+from roost.core.scheduler.limits import UNITS, share_units
+from roost.core.scheduler.placement import choose_whole
+from roost.core.scheduler.pool import Pool
+from roost.core.scheduler.state import Claim, Entry, Slot, State
+
+GIB = 1 << 30
+# Combinations kept at once. Reached only with many victims of odd sizes while GPUs, CPUs and
+# memory are short together; then the cheapest are kept.
+MOST_KEPT = 4096
+MOST_SUBSETS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """`victims` are to be preempted; `claim` names them and jobs that are ending anyway."""
+
+    victims: tuple[int, ...]
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """Jobs that go together, what they lose, and what that frees for the claimant."""
+
+    loss: int
+    jobs: tuple[int, ...]
+    gpus: int
+    cpus: int
+    memory_gib: int
+
+    @property
+    def cost(self) -> tuple[int, int, tuple[int, ...]]:
+        return self.loss, len(self.jobs), self.jobs
+
+
+def may_preempt(state: State, entry: Entry, victim: Entry) -> bool:
+    """By the rules, and past the victim's minimum run."""
+    classes = state.rules.classes
+    which = victim.job.priority_class
+    return (
+        victim.state in (JobState.RUNNING, JobState.STARTING)
+        and which in classes[entry.job.priority_class].preempts
+        and state.now >= victim.started_at + classes[which].min_run_s
+    )
+
+
+def plan(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
+    """Whom to preempt so that the job starts; None where nobody may be, or it would not help."""
+    if not state.rules.classes[entry.job.priority_class].preempts:
+        return None
+    if entry.job.request.shared:
+        return _plan_share(state, pool, entry, banned)
+    return _plan_whole(state, pool, entry, banned)
+
+
+def _yields(state: State, entry: Entry, number: int) -> bool:
+    return state.ending_soon(number) or may_preempt(state, entry, state.entries[number])
+
+
+def _plan_whole(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
+    request = entry.job.request
+    free = pool.whole_for(entry, banned)
+    cpus, memory_bytes = pool.room_for(entry)
+    slots = [
+        slot
+        for slot in pool.slots
+        if not slot.empty
+        and slot.claim in (None, entry.job.id)
+        and not slot.foreign_bytes
+        and slot.gpu.uuid not in banned
+        and pool.fits(slot, entry)
+        and all(_yields(state, entry, number) for number in slot.holders)
+    ]
+    elsewhere = _claimed_by_others(state, entry)
+    ending = [n for n in state.active if state.ending_soon(n) and n not in elsewhere]
+    coming = [slot for slot in slots if all(state.ending_soon(n) for n in slot.holders)]
+    crowded = cpus < request.cpus or memory_bytes < (request.memory_bytes or 0)
+    for number in ending:
+        cpus += state.entries[number].job.request.cpus
+        memory_bytes += state.entries[number].job.request.memory_bytes or 0
+    short = (
+        max(0, request.gpus - len(free) - len(coming)),
+        max(0, request.cpus - cpus),
+        max(0, -(-((request.memory_bytes or 0) - memory_bytes) // GIB)),
+    )
+    victims = _cheapest(list(_items(state, entry, slots)), short)
+    if victims is None or not (victims or coming or (crowded and ending)):
+        return None
+    after = [
+        slot
+        for slot in slots
+        if all(number in victims or state.ending_soon(number) for number in slot.holders)
+    ]
+    room = sorted([*free, *after], key=lambda slot: slot.order)
+    chosen = choose_whole(room, request.gpus, pool.islands)
+    if chosen is None:
+        return None
+    helping = {*victims, *(number for slot in chosen for number in slot.holders)}
+    if crowded:
+        helping.update(ending)
+    names = tuple(slot.gpu.uuid for slot in chosen)
+    return Plan(victims, Claim(names, tuple(sorted(helping)), request.gpus * UNITS))
+
+
+def _claimed_by_others(state: State, entry: Entry) -> set[int]:
+    """Jobs that are ending for another claim already: their CPUs are promised to it."""
+    return {
+        number
+        for other in state.claims
+        if other != entry.job.id and (claim := state.entries[other].claim) is not None
+        for number in claim.victims
+    }
+
+
+def _items(state: State, entry: Entry, slots: list[Slot]) -> Iterator[Item]:
+    """Victims by what goes together: a job with its GPUs, or all the shares of one GPU."""
+    gpus: dict[int, int] = {}
+    bundled: set[int] = set()
+    for slot in slots:
+        if slot.whole is not None:
+            gpus[slot.whole] = gpus.get(slot.whole, 0) + 1
+            continue
+        jobs = tuple(n for n in sorted(slot.shares) if not state.ending_soon(n))
+        bundled.update(jobs)
+        if len(jobs) > 1:
+            yield _item(state, jobs, 1)
+        elif jobs:
+            gpus[jobs[0]] = 1
+    for number in sorted(state.active):
+        alone = number not in bundled or number in gpus
+        if alone and may_preempt(state, entry, state.entries[number]):
+            yield _item(state, (number,), gpus.get(number, 0))
+
+
+def _item(state: State, jobs: tuple[int, ...], gpus: int) -> Item:
+    entries = [state.entries[number] for number in jobs]
+    return Item(
+        loss=sum(one.lost_work(state.now) for one in entries),
+        jobs=jobs,
+        gpus=gpus,
+        cpus=sum(one.job.request.cpus for one in entries),
+        memory_gib=sum((one.job.request.memory_bytes or 0) // GIB for one in entries),
+    )
+
+
+def _cheapest(items: list[Item], short: tuple[int, int, int]) -> tuple[int, ...] | None:
+    """The jobs of the cheapest items that cover what is short: least work lost, then fewest jobs.
+
+    A knapsack over what is still short after each item; exact up to MOST_KEPT combinations.
+    """
+    if not any(short):
+        return ()
+    items.sort(key=lambda item: item.cost)
+    best: dict[tuple[int, int, int], tuple[int, int, tuple[int, ...]]] = {short: (0, 0, ())}
+    for item in items:
+        if (
+            not (item.gpus and short[0])
+            and not (item.cpus and short[1])
+            and not (item.memory_gib and short[2])
+        ):
+            continue
+        for left, (loss, count, jobs) in list(best.items()):
+            if not any(left):
+                continue
+            then = (
+                max(0, left[0] - item.gpus),
+                max(0, left[1] - item.cpus),
+                max(0, left[2] - item.memory_gib),
+            )
+            cost = (loss + item.loss, count + len(item.jobs), (*jobs, *item.jobs))
+            if then not in best or cost < best[then]:
+                best[then] = cost
+        if len(best) > MOST_KEPT:
+            ranked = sorted(best.items(), key=lambda one: (one[1], one[0]))
+            best = dict(ranked[:MOST_KEPT])
+    found = best.get((0, 0, 0))
+    return None if found is None else tuple(sorted(found[2]))
+
+
+def _plan_share(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
+    """For a share: the GPU marked shared on which the room costs least."""
+    request = entry.job.request
+    need = request.gpu_memory_bytes or 0
+    best: tuple[int, int, tuple[int, ...], int] | None = None
+    chosen: Slot | None = None
+    cpus, memory_bytes = pool.room_for(entry)
+    for slot in pool.share_for(entry, banned):
+        victims = _cheapest_on(state, entry, slot, need)
+        if victims is None:
+            continue
+        gone = [state.entries[n] for n in (*victims, *filter(state.ending_soon, slot.holders))]
+        room = cpus + sum(one.job.request.cpus for one in gone)
+        memory = memory_bytes + sum(one.job.request.memory_bytes or 0 for one in gone)
+        if room < request.cpus or memory < (request.memory_bytes or 0) or not gone:
+            continue
+        loss = sum(state.entries[n].lost_work(state.now) for n in victims)
+        rank = (loss, len(victims), victims, slot.order)
+        if best is None or rank < best:
+            best, chosen = rank, slot
+    if best is None or chosen is None:
+        return None
+    victims = best[2]
+    ending = [number for number in chosen.holders if state.ending_soon(number)]
+    helping = tuple(sorted({*victims, *ending}))
+    units = share_units(need, chosen.gpu)
+    return Plan(victims, Claim((chosen.gpu.uuid,), helping, units))
+
+
+def _cheapest_on(state: State, entry: Entry, slot: Slot, need: int) -> tuple[int, ...] | None:
+    """The cheapest jobs of one GPU without which `need` bytes of it are free."""
+    room = slot.gpu.memory_bytes - slot.foreign_bytes
+    if slot.whole is not None:
+        if room < need or not _yields(state, entry, slot.whole):
+            return None
+        return () if state.ending_soon(slot.whole) else (slot.whole,)
+    free = room - slot.promised_bytes
+    free += sum(size for number, size in slot.shares.items() if state.ending_soon(number))
+    if free >= need:
+        return ()
+    candidates = sorted(
+        (
+            (state.entries[number].lost_work(state.now), number, size)
+            for number, size in slot.shares.items()
+            if may_preempt(state, entry, state.entries[number])
+        ),
+    )
+    if free + sum(size for _, _, size in candidates) < need:
+        return None
+    if len(candidates) > MOST_SUBSETS:
+        return _greedy(candidates, need - free)
+    best: tuple[int, int, tuple[int, ...]] | None = None
+    for mask in range(1, 1 << len(candidates)):
+        part = [one for n, one in enumerate(candidates) if mask >> n & 1]
+        if sum(size for _, _, size in part) >= need - free:
+            jobs = tuple(sorted(number for _, number, _ in part))
+            cost = (sum(loss for loss, _, _ in part), len(part), jobs)
+            best = cost if best is None or cost < best else best
+    return None if best is None else best[2]
+
+
+def _greedy(candidates: list[tuple[int, int, int]], need: int) -> tuple[int, ...]:
+    """Cheapest first until it suffices, then without those that turned out not to be needed."""
+    taken: list[tuple[int, int, int]] = []
+    for one in candidates:
+        if sum(size for _, _, size in taken) >= need:
+            break
+        taken.append(one)
+    for one in list(reversed(taken)):
+        if sum(size for _, _, size in taken) - one[2] >= need:
+            taken.remove(one)
+    return tuple(sorted(number for _, number, _ in taken))

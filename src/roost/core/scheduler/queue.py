@@ -1,0 +1,81 @@
+"""Waiting jobs that nothing but room stands before, kept so that ten thousand cost like ten.
+
+Jobs of one user, group and class with the same request lie in one bucket, oldest first: when the
+first of them finds no room, none behind it does, and none is looked at.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from dataclasses import dataclass, field
+
+from roost.core.model import Job, PriorityClass
+
+# (class, group, user, gpus, gpu_memory, model, cpus, memory, array)
+BucketKey = tuple[int, str, str, int, int, str, int, int, int]
+
+
+def bucket_key(job: Job) -> BucketKey:
+    """Equal for jobs that differ in nothing but number, name, time and walltime."""
+    request = job.request
+    limited = job.array_id is not None and job.array_limit is not None
+    return (
+        job.priority_class.rank,
+        job.group,
+        job.user,
+        0 if request.shared else request.gpus,
+        -1 if request.gpu_memory_bytes is None else request.gpu_memory_bytes,
+        request.gpu_model or "",
+        request.cpus,
+        request.memory_bytes or 0,
+        job.array_id if limited and job.array_id is not None else -1,
+    )
+
+
+@dataclass(slots=True)
+class Bucket:
+    """`items` are (submitted_at, id), oldest first. `shortest_s`: no walltime here is shorter."""
+
+    key: BucketKey
+    priority_class: PriorityClass
+    items: list[tuple[float, int]] = field(default_factory=list)
+    shortest_s: float = float("inf")
+
+
+class Queue:
+    """Buckets by key. Their order is that of insertion and decides nothing."""
+
+    def __init__(self) -> None:
+        self.buckets: dict[BucketKey, Bucket] = {}
+        self._where: dict[int, BucketKey] = {}
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._where
+
+    def __len__(self) -> int:
+        return len(self._where)
+
+    def bucket_of(self, number: int) -> Bucket:
+        return self.buckets[self._where[number]]
+
+    def insert(self, job: Job) -> None:
+        if job.id in self._where:
+            return
+        key = bucket_key(job)
+        bucket = self.buckets.get(key)
+        if bucket is None:
+            bucket = self.buckets[key] = Bucket(key, job.priority_class)
+        insort(bucket.items, (job.submitted_at, job.id))
+        walltime_s = job.request.walltime_s
+        if walltime_s is not None and walltime_s < bucket.shortest_s:
+            bucket.shortest_s = walltime_s
+        self._where[job.id] = key
+
+    def remove(self, job: Job) -> None:
+        key = self._where.pop(job.id, None)
+        if key is None:
+            return
+        items = self.buckets[key].items
+        del items[bisect_left(items, (job.submitted_at, job.id))]
+        if not items:
+            del self.buckets[key]

@@ -1,0 +1,186 @@
+"""The first job that finds no room keeps the room it waits for: nobody behind it may delay it.
+
+This is EASY backfill with particular GPUs: a job behind starts on them only if its walltime ends
+before the reservation begins; where that cannot be told, they stay empty. The place for a full
+profile of the future (bookings, windows, reservations for many jobs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from roost.core.scheduler.pool import Pool
+from roost.core.scheduler.state import Entry, Slot, State
+
+NEVER = float("inf")
+Kind = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Reservation:
+    """`begins_at` None: it depends on jobs whose end is not known. `spare_*`: what jobs behind
+    may hold beyond that instant without delaying it."""
+
+    job: int
+    slots: frozenset[str]
+    begins_at: float | None
+    spare_cpus: int
+    spare_memory_bytes: int
+
+    def ends_before(self, now: float, walltime_s: int | None) -> bool:
+        return (
+            self.begins_at is not None
+            and walltime_s is not None
+            and now + walltime_s <= self.begins_at
+        )
+
+    def take(self, cpus: int, memory_bytes: int) -> None:
+        self.spare_cpus = max(0, self.spare_cpus - cpus)
+        self.spare_memory_bytes = max(0, self.spare_memory_bytes - memory_bytes)
+
+
+def kind_of(entry: Entry) -> Kind:
+    """Jobs that wait for different things each have a first one, with its reservation."""
+    request = entry.job.request
+    what = "share" if request.shared else "gpus" if request.gpus else "cpus"
+    return what, request.gpu_model or ""
+
+
+def in_the_way(
+    reservations: Sequence[Reservation], now: float, walltime_s: int | None
+) -> tuple[Reservation, ...]:
+    """Those that a job of this walltime, started now, would still run into."""
+    return tuple(r for r in reservations if not r.ends_before(now, walltime_s))
+
+
+def reserve(
+    state: State, pool: Pool, entry: Entry, reservations: Sequence[Reservation]
+) -> Reservation | None:
+    """A reservation for a job that finds no room. None where it could not start even if every
+    job ended (GPUs drained or used by strangers): it must not keep others from theirs."""
+    request = entry.job.request
+    taken = frozenset[str]().union(*(r.slots for r in reservations))
+    if request.shared:
+        found = _share(state, pool, entry, taken)
+    else:
+        found = _whole(state, pool, entry, taken)
+    if found is None:
+        return None
+    slots, gpus_at = found
+    room = _room_at(state, pool, entry)
+    if room is None:
+        return None
+    room_at, ends = room
+    at = max(gpus_at, room_at)
+    cpus, memory_bytes = pool.room_for(entry)
+    if at != NEVER:
+        for end, other in ends:
+            if end <= at:
+                cpus += other.job.request.cpus
+                memory_bytes += other.job.request.memory_bytes or 0
+    return Reservation(
+        job=entry.job.id,
+        slots=frozenset(slot.gpu.uuid for slot in slots),
+        begins_at=None if at == NEVER else at,
+        spare_cpus=max(0, cpus - request.cpus),
+        spare_memory_bytes=max(0, memory_bytes - (request.memory_bytes or 0)),
+    )
+
+
+def end_for(state: State, other: Entry, entry: Entry) -> float:
+    """When the other job's GPUs could be this one's: at its end, or when it may be preempted."""
+    end = other.ends_at
+    known = NEVER if end is None else max(end, state.now)
+    classes = state.rules.classes
+    if other.ending_by is None and other.job.priority_class in (
+        classes[entry.job.priority_class].preempts
+    ):
+        minimum_s = classes[other.job.priority_class].min_run_s
+        known = min(known, max(state.now, other.started_at + minimum_s))
+    return known
+
+
+def _whole(
+    state: State, pool: Pool, entry: Entry, taken: Collection[str]
+) -> tuple[list[Slot], float] | None:
+    count = entry.job.request.gpus
+    if not count:
+        return [], state.now
+    found = []
+    for slot in pool.slots:
+        if not pool.fits(slot, entry) or slot.foreign_bytes:
+            continue
+        end = state.now
+        if slot.gpu.uuid in taken or slot.claim not in (None, entry.job.id):
+            end = NEVER
+        for number in slot.holders:
+            end = max(end, end_for(state, state.entries[number], entry))
+        found.append((end, not slot.empty, slot.order, slot))
+    if len(found) < count:
+        return None
+    found.sort(key=lambda one: one[:3])
+    return [one[3] for one in found[:count]], found[count - 1][0]
+
+
+def _share(
+    state: State, pool: Pool, entry: Entry, taken: Collection[str]
+) -> tuple[list[Slot], float] | None:
+    need = entry.job.request.gpu_memory_bytes or 0
+    best: tuple[float, int, int] | None = None
+    chosen: Slot | None = None
+    for slot in pool.slots:
+        if (
+            not slot.shared
+            or not pool.fits(slot, entry)
+            or slot.foreign_bytes > (slot.gpu.memory_bytes - need)
+        ):
+            continue
+        at = _share_at(state, slot, entry, need)
+        if slot.gpu.uuid in taken or slot.claim not in (None, entry.job.id):
+            at = NEVER
+        rank = (at, -slot.free_bytes, slot.order)
+        if best is None or rank < best:
+            best, chosen = rank, slot
+    return None if best is None or chosen is None else ([chosen], best[0])
+
+
+def _share_at(state: State, slot: Slot, entry: Entry, need: int) -> float:
+    """When `need` bytes of the slot are free, by the known ends of the jobs on it."""
+    if slot.whole is not None:
+        return end_for(state, state.entries[slot.whole], entry)
+    free = slot.gpu.memory_bytes - slot.promised_bytes - slot.foreign_bytes
+    ends = sorted(
+        (end_for(state, state.entries[number], entry), number, size)
+        for number, size in slot.shares.items()
+    )
+    at = state.now
+    for end, _, size in ends:
+        if free >= need:
+            break
+        at, free = end, free + size
+    return at
+
+
+def _room_at(
+    state: State, pool: Pool, entry: Entry
+) -> tuple[float, list[tuple[float, Entry]]] | None:
+    """When CPUs and memory suffice, and the ends that this follows from, soonest first."""
+    request = entry.job.request
+    need = request.memory_bytes or 0
+    if request.cpus > state.cpus or need > state.memory_bytes:
+        return None
+    running = (state.entries[number] for number in state.active)
+    ends = sorted(
+        ((end_for(state, other, entry), other) for other in running),
+        key=lambda one: (one[0], one[1].job.id),
+    )
+    cpus, memory_bytes = pool.room_for(entry)
+    at = state.now
+    for end, other in ends:
+        if cpus >= request.cpus and memory_bytes >= need:
+            break
+        at = end
+        cpus += other.job.request.cpus
+        memory_bytes += other.job.request.memory_bytes or 0
+    return at, ends

@@ -1,0 +1,242 @@
+"""One round of deciding: every waiting job in its order, started, given a claim, or left to wait.
+
+Each outcome is one of the other modules' ideas; this one only says in which order they are asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+
+from roost.core.model import Grant, JobState
+from roost.core.scheduler.decisions import Decision, Preempt, Start
+from roost.core.scheduler.limits import (
+    Applied,
+    applied_limits,
+    least_units,
+    refusals,
+    share_units,
+)
+from roost.core.scheduler.order import Order
+from roost.core.scheduler.placement import choose_share, choose_whole
+from roost.core.scheduler.pool import Pool
+from roost.core.scheduler.preemption import plan
+from roost.core.scheduler.queue import Bucket
+from roost.core.scheduler.reservation import (
+    Kind,
+    Reservation,
+    in_the_way,
+    kind_of,
+    reserve,
+)
+from roost.core.scheduler.state import STUCK_AFTER_S, Entry, State
+
+
+class Round:
+    """`reservations` and `wanting` (a job that may preempt found nobody to) stay to be read."""
+
+    def __init__(self, state: State, out: list[Decision]) -> None:
+        self._state = state
+        self._out = out
+        self._limits: dict[tuple[str, str, int], list[Applied]] = {}
+        self.reservations: list[Reservation] = []
+        self._kinds: set[Kind] = set()
+        self.wanting = False
+        self._pool = Pool(state)
+
+    def run(self, earmarked: Sequence[int] = ()) -> None:
+        """Decides for every job in the queue. `earmarked`: jobs, restored, that others are
+        already being preempted for; their claims are made again first."""
+        state = self._state
+        for number in list(state.claims):
+            if not claim_holds(state, state.entries[number]):
+                state.drop_claim(state.entries[number])
+                self._pool.refresh()
+        for number in earmarked:
+            if number in state.queue and not self._limited(state.entries[number]):
+                self._try(state.entries[number], ())
+        for number in list(state.claims):
+            entry = state.entries[number]
+            if self._limited(entry):
+                state.drop_claim(entry)
+                self._pool.refresh()
+            else:
+                self._place(entry, ())
+        if len(state.queue):
+            self._walk()
+
+    def _walk(self) -> None:
+        state = self._state
+        order = Order(state)
+        buckets = list(state.queue.buckets.values())
+        failed: list[set[tuple[int, ...]]] = [set() for _ in buckets]
+        heads = order.heads(buckets)
+        while heads:
+            _, _, _, _, job, number, position = heappop(heads)
+            bucket = buckets[number]
+            if self._hopeless(bucket):
+                continue
+            following = self._consider(bucket, state.entries[job], position, failed[number])
+            if following is not None:
+                heappush(heads, order.head(bucket, number, following))
+
+    def _hopeless(self, bucket: Bucket) -> bool:
+        """Whole GPUs of which there are not even that many free, for a class that takes from
+        nobody, while another job keeps the first place for its kind: no need to look closer."""
+        gpus = bucket.key[3]
+        return (
+            gpus > len(self._pool.free)
+            and ("gpus", bucket.key[5]) in self._kinds
+            and not self._state.rules.classes[bucket.priority_class].preempts
+        )
+
+    def _consider(
+        self, bucket: Bucket, entry: Entry, position: int, failed: set[tuple[int, ...]]
+    ) -> int | None:
+        """Tries one job; the position in its bucket from which to go on, None for nowhere."""
+        walltime_s = entry.job.request.walltime_s
+        if entry.claim is None:
+            way = in_the_way(self.reservations, self._state.now, walltime_s)
+            if self._limited(entry):
+                return None
+            if not self._try(entry, way):
+                self._reserve(entry)
+                if not way or self._hopeless(bucket):
+                    return None
+                failed.add(tuple(r.job for r in way))
+                position += 1
+            elif entry.state is JobState.PENDING:
+                position += 1
+        else:
+            position += 1
+        return self._following(bucket, position, failed)
+
+    def _following(self, bucket: Bucket, position: int, failed: set[tuple[int, ...]]) -> int | None:
+        """The next job of the bucket whose walltime does not meet reservations that others of
+        the same request already failed against."""
+        now, items = self._state.now, bucket.items
+        if failed and position < len(items):
+            way = in_the_way(self.reservations, now, _whole_s(bucket.shortest_s))
+            if tuple(r.job for r in way) in failed:
+                return None
+        while position < len(items):
+            if not failed:
+                return position
+            request = self._state.entries[items[position][1]].job.request
+            way = in_the_way(self.reservations, now, request.walltime_s)
+            if tuple(r.job for r in way) not in failed:
+                return position
+            position += 1
+        return None
+
+    def _limited(self, entry: Entry) -> bool:
+        return any(self._refusals(entry, least_units(entry.job)))
+
+    def _refusals(self, entry: Entry, units: int) -> list[str]:
+        job = entry.job
+        key = (job.user, job.group, job.priority_class.rank)
+        applied = self._limits.get(key)
+        if applied is None:
+            applied = applied_limits(self._state.rules, job.user, job.group, job.priority_class)
+            self._limits[key] = applied
+        return [r.what for r in refusals(applied, self._state.counts, entry, units)]
+
+    def _try(self, entry: Entry, way: Sequence[Reservation]) -> bool:
+        """Starts the job, or makes room for it; False where it has to wait for others."""
+        if self._place(entry, way):
+            return True
+        banned = frozenset[str]().union(*(r.slots for r in way))
+        found = plan(self._state, self._pool, entry, banned)
+        if found is None:
+            preempts = self._state.rules.classes[entry.job.priority_class].preempts
+            self.wanting = self.wanting or bool(preempts)
+            return False
+        if self._refusals(entry, found.claim.units):
+            return False
+        self._state.make_claim(entry, found.claim)
+        rule = f"classes.{entry.job.priority_class.value}.preempts"
+        for number in found.victims:
+            victim = self._state.entries[number]
+            grace_s = self._state.rules.classes[victim.job.priority_class].grace_s
+            victim.state = JobState.PREEMPTING
+            victim.preempted_for = entry.job.id
+            victim.ending_by = self._state.now + grace_s + STUCK_AFTER_S
+            self._out.append(Preempt(number, victim.attempt, entry.job.id, grace_s, rule))
+        self._pool.refresh()
+        return True
+
+    def _place(self, entry: Entry, way: Sequence[Reservation]) -> bool:
+        request = entry.job.request
+        need = request.memory_bytes or 0
+        cpus, memory_bytes = self._pool.room_for(entry)
+        for reservation in way:
+            cpus = min(cpus, reservation.spare_cpus)
+            memory_bytes = min(memory_bytes, reservation.spare_memory_bytes)
+        if request.cpus > cpus or need > memory_bytes:
+            return False
+        grants = find_grants(self._pool, entry, way)
+        if grants is None:
+            return False
+        if request.gpu_memory_bytes is not None:
+            gpu = self._state.slots[grants[0].gpu_uuid].gpu
+            if self._refusals(entry, share_units(request.gpu_memory_bytes, gpu)):
+                return False
+        self._start(entry, grants)
+        for reservation in way:
+            reservation.take(request.cpus, need)
+        return True
+
+    def _start(self, entry: Entry, grants: tuple[Grant, ...]) -> None:
+        self._state.start(entry, grants)
+        self._pool.refresh()
+        self._out.append(Start(entry.job.id, entry.attempt, grants))
+
+    def _reserve(self, entry: Entry) -> None:
+        kind = kind_of(entry)
+        if kind in self._kinds:
+            return
+        found = reserve(self._state, self._pool, entry, self.reservations)
+        if found is not None:
+            self._kinds.add(kind)
+            self.reservations.append(found)
+
+
+def _whole_s(seconds: float) -> int | None:
+    return None if seconds == float("inf") else int(seconds)
+
+
+def find_grants(pool: Pool, entry: Entry, way: Sequence[Reservation]) -> tuple[Grant, ...] | None:
+    """The GPUs that the job would get now, past the reservations in its way; None: no room."""
+    request = entry.job.request
+    banned = frozenset[str]().union(*(r.slots for r in way))
+    if request.gpu_memory_bytes is not None:
+        slot = choose_share(pool.share_for(entry, banned), request.gpu_memory_bytes)
+        return None if slot is None else (Grant(slot.gpu.uuid, request.gpu_memory_bytes),)
+    if not request.gpus:
+        return ()
+    if request.gpus > len(pool.free) and entry.claim is None:
+        return None
+    chosen = choose_whole(pool.whole_for(entry, banned), request.gpus, pool.islands)
+    return None if chosen is None else tuple(Grant(slot.gpu.uuid) for slot in chosen)
+
+
+def claim_holds(state: State, entry: Entry) -> bool:
+    """Whether what was claimed will still come free: no GPU of it was lost, drained or taken by
+    a stranger, and no victim is overdue."""
+    claim, request = entry.claim, entry.job.request
+    if claim is None or entry.job.id not in state.queue:
+        return False
+    for number in claim.victims:
+        victim = state.entries.get(number)
+        if victim is not None and victim.ending_by is not None and not state.ending_soon(number):
+            return False
+    for uuid in claim.slots:
+        slot = state.slots[uuid]
+        if not slot.open:
+            return False
+        if request.gpu_memory_bytes is None:
+            if slot.foreign_bytes or not all(state.ending_soon(n) for n in slot.holders):
+                return False
+        elif slot.gpu.memory_bytes - slot.foreign_bytes < request.gpu_memory_bytes:
+            return False
+    return True

@@ -1,0 +1,103 @@
+"""The scheduler: events in, decisions out. No clock, no chance, no I/O: the same events give the
+same decisions, to the byte, in production, in a replay and in a test.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from roost.core.model import Job, JobState
+from roost.core.scheduler.apply import Changes
+from roost.core.scheduler.decisions import Decision, Wait
+from roost.core.scheduler.eligibility import Begins
+from roost.core.scheduler.events import Event
+from roost.core.scheduler.explain import Explainer
+from roost.core.scheduler.reservation import Reservation
+from roost.core.scheduler.round import Round
+from roost.core.scheduler.snapshot import Snapshot, snapshot_of
+from roost.core.scheduler.state import State
+from roost.core.scheduler.submission import (
+    Inventory,
+    Problem,
+    SubmissionFacts,
+    check_submission,
+)
+
+
+class Scheduler:
+    """One server's queue. Not for use by several threads at once."""
+
+    def __init__(self) -> None:
+        self._state = State()
+        self._begins = Begins()
+        self._reservations: tuple[Reservation, ...] = ()
+        self._wanting = False
+        self._explainer: Explainer | None = None
+
+    @property
+    def now(self) -> float:
+        """The time of the latest event; it never goes back."""
+        return self._state.now
+
+    def step(self, events: Sequence[Event]) -> list[Decision]:
+        """Takes the events in, then decides. Why a job waits is asked for by `explain`.
+
+        All jobs of a rebuilt state (JobRestored) belong into one step.
+        """
+        out: list[Decision] = []
+        changes = Changes(self._state, self._begins, out)
+        for event in events:
+            changes.apply(event)
+        changes.finish()
+        one = Round(self._state, out)
+        one.run(tuple(changes.earmarked))
+        self._reservations = tuple(one.reservations)
+        self._wanting = one.wanting
+        self._explainer = None
+        return out
+
+    def next_time(self) -> float | None:
+        """When a TimeReached could change something though nothing happens; None: never."""
+        state = self._state
+        times = [self._begins.soonest()]
+        if state.claims or self._wanting:
+            classes = state.rules.classes
+            for number in state.active:
+                entry = state.entries[number]
+                times.append(entry.ending_by)
+                if self._wanting and entry.ending_by is None:
+                    times.append(entry.started_at + classes[entry.job.priority_class].min_run_s)
+        return min((at for at in times if at is not None and at > state.now), default=None)
+
+    def explain(self, job: int) -> Wait:
+        """Why the job waits, as of the last step; no reasons for one that is not waiting.
+
+        Equal requests of one user share the work, so that a long list costs little.
+        """
+        if self._explainer is None:
+            self._explainer = Explainer(self._state, self._reservations)
+        return self._explainer.wait(job)
+
+    def check_submission(
+        self,
+        job: Job,
+        linux_groups: tuple[str, ...] = (),
+        array_size: int = 1,
+        known_jobs: frozenset[int] | None = None,
+    ) -> list[Problem]:
+        """What stands against queueing the job (see `submission.check_submission`), by the rules,
+        the machine and the waiting jobs of this scheduler."""
+        state = self._state
+        gpus = tuple(slot.gpu for slot in state.slots.values() if slot.present)
+        inventory = Inventory(gpus, state.cpus, state.memory_bytes)
+        facts = SubmissionFacts(linux_groups, array_size, state.waiting.jobs, known_jobs)
+        return check_submission(state.rules, inventory, job, facts)
+
+    def state_of(self, job: int) -> JobState | None:
+        """The job's state as the scheduler knows it; None for one it does not know (any more)."""
+        entry = self._state.entries.get(job)
+        return self._state.ended.get(job) if entry is None else entry.state
+
+    def snapshot(self) -> Snapshot:
+        """Everything that decides what comes next, as plain sorted data, to compare and to show."""
+        return snapshot_of(self._state, self._begins)

@@ -1,0 +1,257 @@
+"""What the scheduler remembers: GPUs, jobs, who holds what, who waits. Changed by its own methods.
+
+It keeps its sums right (free CPUs, held GPUs by limit, rates of use) and decides nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from roost.core.model import Gpu, Grant, Job, JobState
+from roost.core.rules.model import Rules
+from roost.core.scheduler.limits import Counts, limit_keys, units_of
+from roost.core.scheduler.queue import Queue
+from roost.core.scheduler.usage import Usage
+
+# How long after the end of its grace a job may still be saving or dying (saving limit and kill
+# wait of the supervisor) before its GPUs are no longer counted as coming free.
+STUCK_AFTER_S = 330.0
+KEPT_ENDS = 200_000
+
+
+@dataclass(slots=True)
+class Slot:
+    """A GPU and what is on it. `claim` is the job that it is kept for until that job starts."""
+
+    gpu: Gpu
+    order: int
+    present: bool = True
+    usable: bool = True
+    why: str = ""
+    foreign_bytes: int = 0
+    shared: bool = False
+    split: bool = False
+    whole: int | None = None
+    shares: dict[int, int] = field(default_factory=dict)
+    promised_bytes: int = 0
+    claim: int | None = None
+
+    @property
+    def open(self) -> bool:
+        """New work may come onto it, as far as the GPU itself goes."""
+        return self.present and self.usable and not self.split
+
+    @property
+    def free_bytes(self) -> int:
+        """Memory that can still be promised: neither promised nor used by strangers."""
+        if self.whole is not None:
+            return 0
+        return max(0, self.gpu.memory_bytes - self.promised_bytes - self.foreign_bytes)
+
+    @property
+    def empty(self) -> bool:
+        return self.whole is None and not self.shares
+
+    @property
+    def holders(self) -> tuple[int, ...]:
+        return tuple(self.shares) if self.whole is None else (self.whole,)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """GPUs that jobs are giving up for one job; nobody else gets them until it has started."""
+
+    slots: tuple[str, ...]
+    victims: tuple[int, ...]
+    units: int
+
+
+@dataclass(slots=True)
+class Entry:
+    """A live job. `safe_at`: work before this instant is not lost when the job is preempted."""
+
+    job: Job
+    state: JobState = JobState.PENDING
+    attempt: int = 0
+    grants: tuple[Grant, ...] = ()
+    units: int = 0
+    started_at: float = 0.0
+    safe_at: float = 0.0
+    ending_by: float | None = None
+    preempted_for: int | None = None
+    cancelled: bool = False
+    unmet: tuple[int, ...] = ()
+    claim: Claim | None = None
+
+    @property
+    def grants_held(self) -> bool:
+        """It holds its grants (none at all for a job on CPUs alone) until it has ended."""
+        return self.state.holds_gpus
+
+    @property
+    def ends_at(self) -> float | None:
+        """The latest end that is known: from walltime, or from the grace it is ending in."""
+        if self.ending_by is not None:
+            return self.ending_by - STUCK_AFTER_S
+        walltime_s = self.job.request.walltime_s
+        return None if walltime_s is None else self.started_at + walltime_s
+
+    def lost_work(self, now: float) -> int:
+        """GPU work lost if ended now, in microGPU × milliseconds (integers add exactly)."""
+        if self.state is not JobState.RUNNING:
+            return 0
+        since = self.safe_at if self.job.requeue else self.started_at
+        return self.units * max(0, round((now - since) * 1000))
+
+
+class State:
+    """All of it. Methods keep the invariants; who calls them decides."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.rules = Rules()
+        self.known = False
+        self.cpus = 0
+        self.memory_bytes = 0
+        self.used_cpus = 0
+        self.used_memory_bytes = 0
+        self.slots: dict[str, Slot] = {}
+        self.entries: dict[int, Entry] = {}
+        self.active: dict[int, None] = {}
+        self.claims: dict[int, None] = {}
+        self.ended: dict[int, JobState] = {}
+        self.dependents: dict[int, list[int]] = {}
+        self.queue = Queue()
+        self.counts = Counts()
+        self.waiting = Counts()
+        self.usage = Usage()
+
+    # -- GPUs ----------------------------------------------------------------------------------
+
+    def set_inventory(self, gpus: tuple[Gpu, ...], cpus: int, memory_bytes: int) -> None:
+        self.known, self.cpus, self.memory_bytes = True, cpus, memory_bytes
+        ordered = sorted(gpus, key=lambda gpu: (gpu.index, gpu.uuid))
+        parents = {gpu.parent for gpu in ordered if gpu.parent is not None}
+        old, self.slots = self.slots, {}
+        for order, gpu in enumerate(ordered):
+            slot = old.pop(gpu.uuid, None) or Slot(gpu, order)
+            slot.gpu, slot.order, slot.present = gpu, order, True
+            slot.split = gpu.uuid in parents
+            self.slots[gpu.uuid] = slot
+        for slot in old.values():
+            if not slot.empty or slot.claim is not None:
+                slot.present, slot.order = False, len(self.slots)
+                self.slots[slot.gpu.uuid] = slot
+        self.mark_shared()
+
+    def mark_shared(self) -> None:
+        """Marks the GPUs that the rules call shared, by index or UUID."""
+        marks = self.rules.shared_gpus
+        for slot in self.slots.values():
+            slot.shared = slot.gpu.uuid in marks or str(slot.gpu.index) in marks
+
+    def slot_of(self, uuid: str) -> Slot:
+        """The slot of a GPU that a job holds; one that is gone gets a slot until it is free."""
+        slot = self.slots.get(uuid)
+        if slot is None:
+            slot = Slot(Gpu(uuid, -1, "", 0), len(self.slots), present=False)
+            self.slots[uuid] = slot
+        return slot
+
+    # -- jobs ----------------------------------------------------------------------------------
+
+    def add(self, entry: Entry) -> None:
+        self.entries[entry.job.id] = entry
+        self.usage.enter(entry.job.group, entry.job.user)
+        if entry.state is JobState.PENDING:
+            self.waiting.add(limit_keys(entry.job), 0)
+
+    def forget(self, entry: Entry, state: JobState) -> None:
+        """The job has ended for good."""
+        job = entry.job
+        self.queue.remove(job)
+        self.drop_claim(entry)
+        if entry.state is JobState.PENDING:
+            self.waiting.remove(limit_keys(job), 0)
+        del self.entries[job.id]
+        self.usage.leave(job.group, job.user)
+        self.ended[job.id] = state
+        if len(self.ended) > KEPT_ENDS:
+            del self.ended[next(iter(self.ended))]
+
+    def back_to_queue(self, entry: Entry) -> None:
+        """It waits again, in its old place."""
+        entry.state = JobState.PENDING
+        self.waiting.add(limit_keys(entry.job), 0)
+
+    def start(self, entry: Entry, grants: tuple[Grant, ...]) -> None:
+        """A new attempt of a waiting job, on these GPUs, from now."""
+        self.queue.remove(entry.job)
+        self.drop_claim(entry)
+        self.waiting.remove(limit_keys(entry.job), 0)
+        entry.attempt += 1
+        entry.state = JobState.STARTING
+        entry.started_at = entry.safe_at = self.now
+        self.hold_gpus(entry, grants)
+
+    def hold_gpus(self, entry: Entry, grants: tuple[Grant, ...]) -> None:
+        """The job holds these from now; every sum follows."""
+        job = entry.job
+        entry.grants = grants
+        entry.units = units_of(grants, self.slots)
+        for grant in grants:
+            slot = self.slot_of(grant.gpu_uuid)
+            if grant.memory_bytes is None:
+                slot.whole = job.id
+            else:
+                slot.shares[job.id] = grant.memory_bytes
+                slot.promised_bytes += grant.memory_bytes
+        self.used_cpus += job.request.cpus
+        self.used_memory_bytes += job.request.memory_bytes or 0
+        self.counts.add(limit_keys(job), entry.units)
+        self.usage.change_rate(job.group, job.user, entry.units)
+        self.active[job.id] = None
+
+    def free_gpus(self, entry: Entry) -> None:
+        job = entry.job
+        for grant in entry.grants:
+            slot = self.slots[grant.gpu_uuid]
+            if slot.whole == job.id:
+                slot.whole = None
+            slot.promised_bytes -= slot.shares.pop(job.id, 0)
+            if not slot.present and slot.empty and slot.claim is None:
+                del self.slots[grant.gpu_uuid]
+        self.used_cpus -= job.request.cpus
+        self.used_memory_bytes -= job.request.memory_bytes or 0
+        self.counts.remove(limit_keys(job), entry.units)
+        self.usage.change_rate(job.group, job.user, -entry.units)
+        self.active.pop(job.id, None)
+        entry.grants, entry.units = (), 0
+        entry.ending_by, entry.preempted_for = None, None
+
+    # -- claims --------------------------------------------------------------------------------
+
+    def make_claim(self, entry: Entry, claim: Claim) -> None:
+        entry.claim = claim
+        for uuid in claim.slots:
+            self.slots[uuid].claim = entry.job.id
+        self.counts.add(limit_keys(entry.job), claim.units)
+        self.claims[entry.job.id] = None
+
+    def drop_claim(self, entry: Entry) -> None:
+        claim = entry.claim
+        if claim is None:
+            return
+        entry.claim = None
+        for uuid in claim.slots:
+            slot = self.slots[uuid]
+            slot.claim = None
+            if not slot.present and slot.empty:
+                del self.slots[uuid]
+        self.counts.remove(limit_keys(entry.job), claim.units)
+        self.claims.pop(entry.job.id, None)
+
+    def ending_soon(self, number: int) -> bool:
+        """The job is being ended and is not overdue: what it holds is about to come free."""
+        entry = self.entries.get(number)
+        return entry is not None and entry.ending_by is not None and self.now < entry.ending_by

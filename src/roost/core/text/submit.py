@@ -1,0 +1,164 @@
+"""Why a submission was refused, and what there is instead. Problems of `core.scheduler`.
+
+`*_bytes` and `*_s` numbers reach these sentences as text with units (`problem_text`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from roost.core.rules.units import format_duration
+from roost.core.text.catalogue import say
+from roost.core.text.numbers import bytes_text, gpus_text
+
+if TYPE_CHECKING:
+    from roost.core.scheduler.submission import Problem
+
+MESSAGES = {
+    "group_unknown": (
+        "there is no group {group}; {user} may charge: {allowed}",
+        "没有组 {group}；{user} 可以记账到：{allowed}",
+    ),
+    "group_not_yours": (
+        "{user} is not in group {group}; {user} may charge: {allowed}",
+        "{user} 不在组 {group} 中；可以记账到：{allowed}",
+    ),
+    "cpus_few": (
+        "{given} CPUs were asked for; a job needs at least 1",
+        "申请了 {given} 个 CPU；作业至少需要 1 个",
+    ),
+    "cpus_many": (
+        "{given} CPUs were asked for; this server has {total}",
+        "申请了 {given} 个 CPU；本服务器共有 {total} 个",
+    ),
+    "memory_few": (
+        "{given} bytes of memory were asked for; give a size above 0, as 16G",
+        "申请的内存为 {given} 字节；请给出大于 0 的容量，例如 16G",
+    ),
+    "memory_many": (
+        "{given_bytes} of memory were asked for; this server has {total_bytes}",
+        "申请了 {given_bytes} 内存；本服务器共有 {total_bytes}",
+    ),
+    "gpus_few": (
+        "{given} GPUs were asked for; a job needs at least 1, this server has {total}",
+        "申请了 {given} 张 GPU；作业至少需要 1 张，本服务器共有 {total} 张",
+    ),
+    "gpus_none": (
+        "{given_gpus} were asked for; this server has none now",
+        "申请了 {given_gpus}；本服务器目前没有 GPU",
+    ),
+    "gpus_many": (
+        "{given_gpus} were asked for; this server has {total_gpus}",
+        "申请了 {given_gpus}；本服务器共有 {total_gpus}",
+    ),
+    "gpus_many_model": (
+        "{given_gpus} of model {model} were asked for; this server has {total} of them"
+        " (all: {models})",
+        "申请了 {given_gpus}（型号 {model}）；本服务器只有 {total} 张（全部：{models}）",
+    ),
+    "model": (
+        "no GPU here is a {given}; this server has {models}",
+        "本服务器没有型号为 {given} 的 GPU；现有：{models}",
+    ),
+    "share_few": (
+        "{given} bytes of GPU memory were asked for; give a size above 0, as 10G",
+        "申请的显存为 {given} 字节；请给出大于 0 的容量，例如 10G",
+    ),
+    "share_none": (
+        "{given_bytes} of GPU memory were asked for, but no GPU is marked shared"
+        " (rules: shared_gpus); ask for whole GPUs with -g",
+        "申请了 {given_bytes} 显存，但没有 GPU 标记为共享（规则：shared_gpus）；"
+        "请用 -g 申请整张 GPU",
+    ),
+    "share_model": (
+        "no GPU marked shared is a {given}; shared are {models} (rules: shared_gpus)",
+        "共享的 GPU 中没有型号 {given}；共享的有：{models}（规则：shared_gpus）",
+    ),
+    "share_many": (
+        "{given_bytes} of GPU memory were asked for; the largest GPU marked shared has"
+        " {total_bytes} (rules: shared_gpus)",
+        "申请了 {given_bytes} 显存；最大的共享 GPU 只有 {total_bytes}（规则：shared_gpus）",
+    ),
+    "walltime_few": (
+        "a walltime of {given} s was asked for; give one above 0, as 4h",
+        "申请的运行时限为 {given} 秒；请给出大于 0 的时长，例如 4h",
+    ),
+    "after_unknown": (
+        "there is no job {job} to wait for; see roost jobs --all",
+        "没有可等待的作业 {job}；请用 roost jobs --all 查看",
+    ),
+    "array_empty": ("the array has no jobs", "作业数组为空"),
+    "array_many": (
+        "an array of {given} jobs was asked for; the most is {most} (rules: max_array)",
+        "作业数组有 {given} 个作业；最多 {most} 个（规则：max_array）",
+    ),
+    "array_limit": (
+        "%{given}: at least 1 job of an array must be allowed to run at once",
+        "%{given}：作业数组至少要允许 1 个作业同时运行",
+    ),
+    "max_gpus_group": (
+        "this server has {total_gpus}; the most that {priority_class} jobs of group {group} may"
+        " hold is {most} (rules: {rule})",
+        "本服务器共有 {total_gpus}；"
+        "组 {group} 的 {priority_class} 作业最多可占用 {most} 张（规则：{rule}）",
+    ),
+    "max_gpus_user": (
+        "this server has {total_gpus}; the most that {priority_class} jobs of {user} may hold is"
+        " {most} (rules: {rule})",
+        "本服务器共有 {total_gpus}；"
+        "{user} 的 {priority_class} 作业最多可占用 {most} 张（规则：{rule}）",
+    ),
+    "max_walltime_group": (
+        "a walltime of {given_span} was asked for; {priority_class} jobs of group {group} may run"
+        " {most_span} at most (rules: {rule})",
+        "申请的运行时限为 {given_span}；"
+        "组 {group} 的 {priority_class} 作业最长可运行 {most_span}（规则：{rule}）",
+    ),
+    "max_walltime_user": (
+        "a walltime of {given_span} was asked for; {priority_class} jobs of {user} may run"
+        " {most_span} at most (rules: {rule})",
+        "申请的运行时限为 {given_span}；"
+        "{user} 的 {priority_class} 作业最长可运行 {most_span}（规则：{rule}）",
+    ),
+    "max_walltime_missing": (
+        "say how long the job may run, with --time; {priority_class} jobs of group {group} may run"
+        " {most_span} at most (rules: {rule})",
+        "请用 --time 说明作业的运行时限；"
+        "组 {group} 的 {priority_class} 作业最长可运行 {most_span}（规则：{rule}）",
+    ),
+    "max_jobs_group": (
+        "{priority_class} jobs of group {group} may not run now: at most {most} at once"
+        " (rules: {rule})",
+        "组 {group} 的 {priority_class} 作业不允许运行：同时最多 {most} 个（规则：{rule}）",
+    ),
+    "max_jobs_user": (
+        "{priority_class} jobs of {user} may not run: at most {most} at once (rules: {rule})",
+        "{user} 的 {priority_class} 作业不允许运行：同时最多 {most} 个（规则：{rule}）",
+    ),
+    "max_queued_group": (
+        "group {group} has {waiting} jobs waiting; with these it would be {given}, the most for"
+        " {priority_class} jobs is {most} (rules: {rule})",
+        "组 {group} 已有 {waiting} 个作业在排队；加上本次共 {given} 个，{priority_class} 作业最多"
+        " {most} 个（规则：{rule}）",
+    ),
+    "max_queued_user": (
+        "{user} has {waiting} jobs waiting; with these it would be {given}, the most for"
+        " {priority_class} jobs is {most} (rules: {rule})",
+        "{user} 已有 {waiting} 个作业在排队；加上本次共 {given} 个，{priority_class} 作业最多"
+        " {most} 个（规则：{rule}）",
+    ),
+}
+
+
+def problem_text(language: str, problem: Problem) -> str:
+    """One sentence for a person."""
+    numbers: dict[str, object] = {}
+    for name, value in problem.numbers:
+        numbers[name] = value
+        if name.endswith("_bytes"):
+            numbers[name] = bytes_text(value)
+        elif name in ("given", "total", "most") and isinstance(value, int):
+            numbers[name + "_gpus"] = gpus_text(language, value)
+            if problem.key == "walltime_s":
+                numbers[name + "_span"] = format_duration(value)
+    return say(language, f"submit.{problem.code}", **numbers)

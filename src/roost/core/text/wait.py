@@ -1,0 +1,204 @@
+"""Why a job waits, as sentences: the reasons of `core.scheduler.explain`, and the ends of jobs that
+never ran. Times come through a clock that the caller gives, in the rules' time zone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from roost.core.text.catalogue import say
+from roost.core.text.numbers import bytes_text, gpus_text, jobs_text
+
+if TYPE_CHECKING:
+    from roost.core.scheduler.decisions import Reason, Wait
+
+MESSAGES = {
+    "cancelled": ("it was cancelled before it started", "在启动前已被取消"),
+    "dependency_failed": (
+        "a job that it was to wait for did not complete",
+        "它所等待的作业未能成功完成",
+    ),
+    "dependency_missing": (
+        "a job that it was to wait for does not exist",
+        "它所等待的作业不存在",
+    ),
+    "held": (
+        "held by a person: roost release lets it go",
+        "已被人工挂起：用 roost release 放行",
+    ),
+    "begin": ("begins at {begin_at} at the earliest", "最早于 {begin_at} 开始"),
+    "after_running": (
+        "waits until job {job} of {user} has completed",
+        "等待 {user} 的作业 {job} 完成",
+    ),
+    "after_waiting": (
+        "waits until job {job} of {user} has completed, which is waiting itself",
+        "等待 {user} 的作业 {job} 完成，该作业自身也在排队",
+    ),
+    "after_more": ("{sentence} ({count} jobs in all)", "{sentence}（共 {count} 个作业）"),
+    "no_inventory": (
+        "waits until the agent has said what this server has",
+        "等待代理报告本服务器的资源",
+    ),
+    "array": (
+        "at most {most} jobs of array {array} run at once",
+        "作业数组 {array} 同时最多运行 {most} 个作业",
+    ),
+    "limit_gpus": (
+        "{who} may hold {most_gpus}, {held} are held, this job needs {need}",
+        "{who} 最多可占用 {most_gpus}，已占用 {held}，本作业需要 {need}",
+    ),
+    "limit_gpus_never": (
+        "needs {need_gpus}, but {who} may hold {most} at most: ask for fewer, or change the rule",
+        "需要 {need_gpus}，但 {who} 最多可占用 {most}：请减少申请，或修改规则",
+    ),
+    "limit_jobs": (
+        "{who} may run {most_jobs} at once",
+        "{who} 同时最多可运行 {most_jobs}",
+    ),
+    "limit_jobs_never": ("{who} may run no jobs", "{who} 不允许运行作业"),
+    "scope_user_all": ("{name}", "{name}"),
+    "scope_user_class": ("{priority_class} jobs of {name}", "{name} 的 {priority_class} 作业"),
+    "scope_group_all": ("group {name}", "组 {name}"),
+    "scope_group_class": (
+        "{priority_class} jobs of group {name}",
+        "组 {name} 的 {priority_class} 作业",
+    ),
+    "scope_class_all": ("{priority_class} jobs together", "全部 {priority_class} 作业"),
+    "rule": ("{sentence} (rules: {rule})", "{sentence}（规则：{rule}）"),
+    "gpus": (
+        "waits for {need_gpus}: {free_are} free",
+        "等待 {need_gpus}：现有 {free} 张空闲",
+    ),
+    "gpus_model": (
+        "waits for {need_gpus} of model {model}: {free_are} free",
+        "等待 {need_gpus}（型号 {model}）：现有 {free} 张空闲",
+    ),
+    "gpus_never": (
+        "needs {need_gpus}, but this server has {total} now",
+        "需要 {need_gpus}，但本服务器目前只有 {total} 张",
+    ),
+    "gpus_never_model": (
+        "needs {need_gpus} of model {model}, but this server has {total} now",
+        "需要 {need_gpus}（型号 {model}），但本服务器目前只有 {total} 张",
+    ),
+    "gpus_out": (
+        "{count_gpus} cannot be used ({gpus_list})",
+        "{count_gpus}不可用（{gpus_list}）",
+    ),
+    "gpus_out_why": (
+        "{count_gpus} cannot be used ({gpus_list}: {why})",
+        "{count_gpus}不可用（{gpus_list}：{why}）",
+    ),
+    "gpus_foreign": (
+        "{count_gpus} are used by processes outside the queue ({gpus_list}, {used_bytes}):"
+        " roost who shows whose",
+        "{count_gpus}被队列外的进程占用（{gpus_list}，{used_bytes}）：用 roost who 查看是谁",
+    ),
+    "claimed": (
+        "{gpus_text} are being freed for job {job} of {user}, which goes first",
+        "{gpus_text}正让给 {user} 的作业 {job}，它排在前面",
+    ),
+    "behind": (
+        "job {job} of {user} goes first and keeps the GPUs, CPUs and memory it waits for",
+        "{user} 的作业 {job} 排在前面，保留着它所等待的 GPU、CPU 与内存",
+    ),
+    "behind_until": (
+        "job {job} of {user} goes first, at {begin_at} at the latest; a job that ends before"
+        " could run now (--time)",
+        "{user} 的作业 {job} 排在前面，最迟 {begin_at} 开始；"
+        "在此之前能结束的作业可以先运行（--time）",
+    ),
+    "job_ends": (
+        "job {job} of {user} ends by {end_at} at the latest",
+        "{user} 的作业 {job} 最迟 {end_at} 结束",
+    ),
+    "job_open": (
+        "job {job} of {user} runs without a time limit",
+        "{user} 的作业 {job} 没有运行时限",
+    ),
+    "job_ending": (
+        "job {job} of {user} is just ending",
+        "{user} 的作业 {job} 正在结束",
+    ),
+    "min_run": (
+        "job {job} of {user} may be preempted from {begin_at} on",
+        "{user} 的作业 {job} 从 {begin_at} 起可被抢占",
+    ),
+    "preempting": (
+        "{count_jobs} are giving up GPUs for it, by {end_at} at the latest",
+        "{count_jobs}正在为它让出 GPU，最迟 {end_at}",
+    ),
+    "ending": (
+        "waits for {count_jobs} just ending, by about {end_at}",
+        "等待 {count_jobs}结束，约 {end_at}",
+    ),
+    "cpus": (
+        "waits for {need} CPUs: {free} of {total} are free",
+        "等待 {need} 个 CPU：共 {total} 个，空闲 {free} 个",
+    ),
+    "memory": (
+        "waits for {need_bytes} of memory: {free_bytes} of {total_bytes} are free",
+        "等待 {need_bytes} 内存：共 {total_bytes}，空闲 {free_bytes}",
+    ),
+    "share": (
+        "waits for {need_bytes} of GPU memory: the most that is free on a shared GPU is"
+        " {free_bytes} (GPU {gpu})",
+        "等待 {need_bytes} 显存：共享 GPU 上最多空闲 {free_bytes}（GPU {gpu}）",
+    ),
+    "share_none": (
+        "needs {need_bytes} of a shared GPU, but none is marked shared now",
+        "需要共享 GPU 上的 {need_bytes} 显存，但目前没有 GPU 标记为共享",
+    ),
+    "share_never": (
+        "needs {need_bytes} of a shared GPU, but the largest has {total_bytes}",
+        "需要共享 GPU 上的 {need_bytes} 显存，但最大的只有 {total_bytes}",
+    ),
+    "being_decided": ("is just being decided on", "正在调度"),
+    "join": ("; ", "；"),
+    "is_free": ("{count} is", "{count}"),
+    "are_free": ("{count} are", "{count}"),
+    "gpu_list": ("GPU {gpus}", "GPU {gpus}"),
+}
+
+Clock = Callable[[float], str]
+
+
+def render_reason(language: str, reason: Reason, clock: Clock) -> str:
+    """One sentence, with the rule behind it. `clock` writes a time as people read it."""
+    numbers: dict[str, object] = dict(reason.numbers)
+    for name, value in reason.numbers:
+        if name.endswith("_at") and isinstance(value, int | float):
+            numbers[name] = clock(float(value))
+        elif name.endswith("_bytes"):
+            numbers[name] = bytes_text(value)
+        elif name in ("need", "most", "count") and isinstance(value, int | float):
+            numbers[name + "_gpus"] = gpus_text(language, value)
+            numbers[name + "_jobs"] = jobs_text(language, int(value))
+        elif name == "free" and isinstance(value, int):
+            code = "is_free" if value == 1 else "are_free"
+            numbers["free_are"] = say(language, f"wait.{code}", count=value)
+        elif name == "gpus":
+            if isinstance(value, int):
+                numbers["gpus_text"] = gpus_text(language, value)
+            numbers["gpus_list"] = say(language, "wait.gpu_list", gpus=value)
+        elif name == "scope":
+            numbers["who"] = say(
+                language, f"wait.scope_{value}", **dict[str, object](reason.numbers)
+            )
+    sentence = say(language, f"wait.{reason.code}", **numbers)
+    count = numbers.get("count")
+    if reason.code.startswith("after_") and isinstance(count, int) and count > 1:
+        sentence = say(language, "wait.after_more", sentence=sentence, count=count)
+    if reason.rule:
+        sentence = say(language, "wait.rule", sentence=sentence, rule=reason.rule)
+    return sentence
+
+
+def render_wait(language: str, wait: Wait, clock: Clock, most: int = 3) -> str:
+    """The first `most` reasons in one line; of a job that was only just queued, that."""
+    if not wait.reasons:
+        return say(language, "wait.being_decided")
+    sentences = [render_reason(language, reason, clock) for reason in wait.reasons[:most]]
+    return say(language, "wait.join").join(sentences)
