@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -203,6 +206,31 @@ def test_the_same_version_installed_again_is_taken_up_by_a_new_process(
     installed.put("575.57.08")
     assert server.read()[0].state is DriverState.OK
     assert server.driver.helper_pid != helper
+
+
+# -- the helper's end
+
+
+def test_a_helper_does_not_outlive_a_killed_parent(server: Server, until: Wait) -> None:
+    server.write()
+    code = (
+        "import os, sys, time\n"
+        "from roost.machine.nvml import NvmlDriver\n"
+        "driver = NvmlDriver()\ndriver.read(5.0)\nos.fork()\n"  # the fork keeps the socket open
+        "print(driver.helper_pid, flush=True)\ntime.sleep(30)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    helper = parent.stdout.readline().strip()
+    stat = Path(f"/proc/{parent.pid}/task/{parent.pid}/children").read_text().split()
+    parent.kill()
+    parent.wait()
+    try:
+        until(lambda: not os.path.exists(f"/proc/{helper}"))
+    finally:
+        for pid in stat:
+            if pid != helper:
+                os.kill(int(pid), signal.SIGKILL)
 
 
 # -- let go and take up ------------------------------------------------------------------------

@@ -144,6 +144,82 @@ def test_an_error_can_come_after_some_calls_and_go_again(server: tuple[FakeState
     assert python(path, code) == "[33, 33, 'Unknown Error', 33]"
 
 
+NVTOP = """
+nvmlDeviceGetClockInfo nvmlDeviceGetComputeRunningProcesses nvmlDeviceGetCurrPcieLinkGeneration
+nvmlDeviceGetCurrPcieLinkWidth nvmlDeviceGetDecoderUtilization nvmlDeviceGetEncoderUtilization
+nvmlDeviceGetEnforcedPowerLimit nvmlDeviceGetFanSpeed nvmlDeviceGetGraphicsRunningProcesses
+nvmlDeviceGetMaxClockInfo nvmlDeviceGetMaxPcieLinkGeneration nvmlDeviceGetMaxPcieLinkWidth
+nvmlDeviceGetMemoryInfo nvmlDeviceGetName nvmlDeviceGetPciInfo nvmlDeviceGetPciInfo_v2
+nvmlDeviceGetPciInfo_v3 nvmlDeviceGetPcieThroughput nvmlDeviceGetPowerUsage
+nvmlDeviceGetProcessUtilization nvmlDeviceGetTemperature nvmlDeviceGetTemperatureThreshold
+nvmlDeviceGetUtilizationRates
+"""
+
+
+def test_every_call_of_nvtop_is_answered_and_by_no_stub(tmp_path: Path) -> None:
+    FakeState.of("RTX3090", 1).write(tmp_path / "state")
+    code = (
+        "import ctypes\nh = n.nvmlDeviceGetHandleByIndex(0)\n"
+        "room = ctypes.create_string_buffer(4096)\n"
+        f"print([name for name in {NVTOP.split()!r} if getattr(n.nvmlLib, name)("
+        "h, room, ctypes.byref(room, 1024), ctypes.byref(room, 2048)) == 3])"
+    )
+    assert python(tmp_path / "state", code) == "[]"
+
+
+def test_the_detail_list_has_openers_without_a_context(tmp_path: Path) -> None:
+    gpu = FakeGpu.of("H100-80")
+    gpu.processes = [FakeProcess(5000, 3 * MIB), FakeProcess(5001, 0, kinds="X")]
+    FakeState([gpu]).write(tmp_path / "state")
+    code = (
+        "import ctypes\nh = n.nvmlDeviceGetHandleByIndex(0)\n"
+        "room = (n.c_nvmlProcessDetail_v1_t * 9)()\nlist = n.c_nvmlProcessDetailList_v1_t()\n"
+        "list.version, list.mode, list.numProcArrayEntries = 0x1000018, 3, 9\n"
+        "list.procArray = ctypes.cast(room, ctypes.POINTER(n.c_nvmlProcessDetail_v1_t))\n"
+        "assert n.nvmlLib.nvmlDeviceGetRunningProcessDetailList(h, ctypes.byref(list)) == 0\n"
+        "print([(room[i].pid, room[i].usedGpuMemory) for i in range(list.numProcArrayEntries)])"
+    )
+    assert python(tmp_path / "state", code) == f"[(5000, {3 * MIB}), (5001, 0)]"
+
+
+def test_field_values_tell_value_type_and_what_is_not_supported(tmp_path: Path) -> None:
+    gpu = FakeGpu.of("A100-80", 0, energy_mj=7, recovery_action=None)
+    gpu.fields = ["269 123456789", "270 NOT_SUPPORTED"]
+    FakeState([gpu]).write(tmp_path / "state")
+    code = (
+        "h = n.nvmlDeviceGetHandleByIndex(0)\n"
+        "v = n.nvmlDeviceGetFieldValues(h, [83, 186, 230, 269, 270])\n"
+        "print([(f.nvmlReturn, f.valueType, f.value.ullVal) for f in v])"
+    )
+    told = "[(0, 3, 7), (0, 1, 68000), (3, 3, 0), (0, 3, 123456789), (3, 3, 0)]"
+    assert python(tmp_path / "state", code) == told
+
+
+def test_a_driver_reload_leaves_old_handles_dead(server: tuple[FakeState, Path]) -> None:
+    state, path = server
+    code = (
+        "import sys\nh = n.nvmlDeviceGetHandleByIndex(0)\nprint('ready', flush=True)\n"
+        "sys.stdin.readline()\n"
+        "try: n.nvmlDeviceGetName(h)\n"
+        "except n.NVMLError as e: print(e)\n"
+        "n.nvmlShutdown(); n.nvmlInit()\n"
+        "print(n.nvmlDeviceGetName(n.nvmlDeviceGetHandleByIndex(0)))"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", f"import pynvml as n\nn.nvmlInit()\n{code}"],
+        env=os.environ | environment(path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    state.epoch += 1
+    state.write(path)
+    out, _ = child.communicate("\n", timeout=20)
+    assert out.splitlines() == ["Unknown Error", "NVIDIA A100-SXM4-80GB"]
+
+
 def test_ziglang_builds_it_where_there_is_no_compiler(
     tmp_path: Path, server: tuple[FakeState, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:

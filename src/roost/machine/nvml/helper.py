@@ -32,7 +32,8 @@ from roost.machine.nvml.protocol import (
 from roost.machine.nvml.reader import NvmlReader
 
 FRUITLESS = 3
-CLEAN_STOP_S = 1.0
+CLEAN_STOP_S = 2.5
+PARENT_LOOK_S = 2.0
 
 
 def mapped() -> Mapped | None:
@@ -46,12 +47,15 @@ def mapped() -> Mapped | None:
 
 
 def exit_with_parent(peer: socket.socket) -> None:
-    """Ends this process once the parent has closed its end, also while a call hangs."""
+    """Ends this process once the parent has closed its end or is gone (a child that it forked may
+    still have that end open), also while a call hangs."""
+    parent = os.getppid()
 
     def watch() -> None:
         poll = select.poll()
         poll.register(peer, select.POLLRDHUP)
-        poll.poll()
+        while not poll.poll(PARENT_LOOK_S * 1000) and os.getppid() == parent:
+            continue
         time.sleep(CLEAN_STOP_S)  # a main thread that does not hang lets go of NVML by itself
         os._exit(0)
 

@@ -56,7 +56,6 @@ class HelperProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=self._stderr,
-                cwd="/",
                 pass_fds=(theirs.fileno(), progress),
                 start_new_session=True,
             )
