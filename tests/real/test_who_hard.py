@@ -115,6 +115,10 @@ def test_a_command_line_that_cannot_be_read_costs_half_a_second_and_no_more(
     assert facts.uid == 1000
     assert facts.place.container_id == "ab" * 32
     assert [use.minor for use in facts.devices] == [2]
+    began = time.monotonic()
+    assert read_process(reader, 4711, 0.0).start_ticks == facts.start_ticks
+    assert time.monotonic() - began < 0.2, "who hung once is not asked again"
+    assert guard.hanging == 1
     os.close(os.open(home / "cmdline", os.O_WRONLY | os.O_NONBLOCK))  # lets the thread go
 
 
@@ -186,7 +190,7 @@ def test_an_agent_without_rights_says_that_it_cannot_see(
         assert seen.observation is not None
         return [(h.pid, h.user) for h in answer.gpus[0].holders], seen.observation.can_see_all
 
-    assert _as(alice, look) == "([(%d, 'root')], False)" % process.pid
+    assert _as(alice, look) == f"([({process.pid}, 'root')], False)"
 
 
 def test_a_machine_of_another_boot_starts_anew(devices: Path, processes: Processes) -> None:

@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 REST_BASE_BYTES = 128 * MIB
 REST_PER_CONTEXT_BYTES = 64 * MIB
 REST_FOR_S = 3.0
-SAME_EVIDENCE_S = 60.0
+SAME_EVIDENCE_S = (60.0, 240.0, 900.0)
 NEW_EVIDENCE_S = 2.0
 MAX_PID = 1 << 22  # PID_MAX_LIMIT of 64-bit kernels
 LOOK_AGAIN_S = (0.0, 1.0, 2.0, 5.0, 15.0, 60.0)
@@ -62,6 +62,7 @@ class Evidence:
     def __init__(self) -> None:
         self._rest_since: dict[str, float] = {}
         self._searched_at = float("-inf")
+        self._in_vain = 0
         self._searched_for: frozenset[tuple[str, object]] = frozenset()
         self._asked_for: frozenset[tuple[str, object]] = frozenset()
 
@@ -79,7 +80,8 @@ class Evidence:
     def wants_search(
         self, gpus: tuple[GpuReading, ...], claims: Claims, watched: Watched, now: float
     ) -> bool:
-        """True for evidence that is new, or that no search has explained for a minute."""
+        """True for evidence that is new, or that no search has explained for a minute, for four,
+        then every quarter of an hour."""
         found: set[tuple[str, object]] = set()
         for gpu in gpus:
             if gpu.state is not GpuState.OK:
@@ -97,8 +99,10 @@ class Evidence:
         if not found:
             return False
         fresh = not found <= self._searched_for
-        if now - self._searched_at < (NEW_EVIDENCE_S if fresh else SAME_EVIDENCE_S):
+        wait = SAME_EVIDENCE_S[min(self._in_vain, len(SAME_EVIDENCE_S) - 1)]
+        if now - self._searched_at < (NEW_EVIDENCE_S if fresh else wait):
             return False
+        self._in_vain = 0 if fresh else self._in_vain + 1
         self._asked_for = frozenset(found)
         return True
 

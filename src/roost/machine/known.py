@@ -28,6 +28,7 @@ class Known:
     read_at: float
     stat_fd: int = -1
     held: set[str] = field(default_factory=set)
+    comm: bytes | None = None
     looked_for: dict[int, tuple[float, int]] = field(default_factory=dict)
 
     def stat(self, proc: bytes) -> Stat:
@@ -81,7 +82,7 @@ class Watched:
 
     def look(self, now: float) -> list[Known]:
         """Reads the `stat` of each; who is gone is remembered. Returns those that changed so much
-        (parent, or state to or from an odd one) that they ought to be read anew."""
+        (name, parent, or state to or from an odd one) that they ought to be read anew."""
         changed = []
         for entry in list(self._known.values()):
             try:
@@ -91,7 +92,9 @@ class Watched:
                 continue
             before = entry.facts
             turned = stat.state != before.state and (stat.state in _ODD or before.state in _ODD)
-            if turned or stat.ppid != before.ppid:
+            renamed = entry.comm is not None and entry.comm != stat.comm
+            entry.comm = stat.comm
+            if turned or renamed or stat.ppid != before.ppid:
                 changed.append(entry)
             entry.facts = updated(before, stat)
         return changed

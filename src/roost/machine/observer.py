@@ -244,14 +244,14 @@ class Observer:
         """Descriptors of all; where that leaves memory unaccounted for, mappings of the family of
         the evidence; then mappings and sockets of everybody."""
         self._seen = set(list_pids(self.config.proc))
-        yield from search(self._reader, Wanted(), self._skip)
+        yield from search(self._reader, Wanted(), self._skip, self._hide)
         if not self._evidence.unexplained(gpus, claims, self._watched):
             return
         family = self._family(claims)
-        yield from search(self._reader, Wanted(family), self._skip)
+        yield from search(self._reader, Wanted(family), self._skip, self._hide)
         if not self._evidence.unexplained(gpus, claims, self._watched):
             return
-        yield from search(self._reader, Wanted(_everybody, sockets=True), self._skip)
+        yield from search(self._reader, Wanted(_everybody, sockets=True), self._skip, self._hide)
 
     def _family(self, claims: Claims) -> Callable[[int, Stat], bool]:
         sessions = {former.session_id for former in self._watched.former()}
@@ -281,6 +281,9 @@ class Observer:
                 self._seen.add(pid)
 
     # -- single processes ----------------------------------------------------------------------
+
+    def _hide(self) -> None:
+        self._hidden = True
 
     def _skip(self, pid: int) -> bool:
         return pid in self._own
@@ -324,6 +327,8 @@ class Observer:
             if entry is not None:
                 self._watched.lose(entry, now)
             return None
+        if entry is not None and (pid, facts.start_ticks) in self._reader.hung:
+            facts = _with_earlier(facts, entry.facts)
         if facts.place.roost_job is None and self._attempts:
             facts = self._with_attempt(facts)
         return self._watched.put(facts, now)
@@ -406,6 +411,25 @@ class Observer:
             sample_s=self.config.sample_s,
             late_s=round(max(0.0, taken - self.config.sample_s), 3),
         )
+
+
+def _with_earlier(facts: ProcessFacts, before: ProcessFacts) -> ProcessFacts:
+    """What hangs to be read is as it was when it could be read."""
+    if before.start_ticks != facts.start_ticks:
+        return facts
+    place = replace(
+        facts.place,
+        tmux=facts.place.tmux or before.place.tmux,
+        jupyter_kernel=facts.place.jupyter_kernel or before.place.jupyter_kernel,
+    )
+    held = {use.minor for use in facts.devices}
+    mapped = tuple(u for u in before.devices if u.via == "map" and u.minor not in held)
+    return replace(
+        facts,
+        cmdline=facts.cmdline or before.cmdline,
+        place=place,
+        devices=facts.devices + mapped,
+    )
 
 
 def _holds(facts: ProcessFacts, minor: int | None) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from roost.machine.guard import GivenUpError
-from roost.machine.proc.facts import GUARD_S, Reader
+from roost.machine.proc.facts import GUARD_S, Reader, mark_hung
 from roost.machine.proc.holding import Holding, mapped_devices, open_devices, pending_descriptors
 from roost.machine.proc.read import (
     GoneError,
@@ -58,7 +58,8 @@ def look_at(reader: Reader, pid: int, wanted: Wanted) -> Sighting | None:
             raise HiddenError("descriptors of another user's process")
         if any(use.minor is not None for use in holding.uses):
             return Sighting(pid, stat, holding)
-        if wanted.family is not None and wanted.family(pid, stat):
+        hung = (pid, stat.start_ticks) in reader.hung
+        if wanted.family is not None and not hung and wanted.family(pid, stat):
             own = os.dup(directory)
 
             def read() -> bool:
@@ -73,7 +74,7 @@ def look_at(reader: Reader, pid: int, wanted: Wanted) -> Sighting | None:
                 if reader.guard.run(read, GUARD_S):
                     return Sighting(pid, stat, holding, mapped=True)
             except GivenUpError:
-                pass  # it hangs in its own memory: nothing more can be known of it now
+                mark_hung(reader, pid, stat)
         if wanted.sockets and holding.sockets:
             pending = pending_descriptors(directory, holding.sockets)
             if pending:
@@ -84,13 +85,19 @@ def look_at(reader: Reader, pid: int, wanted: Wanted) -> Sighting | None:
 
 
 def search(
-    reader: Reader, wanted: Wanted, skip: Callable[[int], bool]
+    reader: Reader, wanted: Wanted, skip: Callable[[int], bool], hidden: Callable[[], None]
 ) -> Iterator[Sighting | None]:
-    """Looks at every process that `skip` does not exclude, one for each step of the iterator."""
+    """Looks at every process that `skip` does not exclude, one for each step of the iterator.
+
+    `hidden` is called for each that may not be looked into.
+    """
     for pid in list_pids(reader.proc):
         if skip(pid):
             continue
         try:
             yield look_at(reader, pid, wanted)
-        except (GoneError, HiddenError):
+        except HiddenError:
+            hidden()
+            yield None
+        except GoneError:
             yield None

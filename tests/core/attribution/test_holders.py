@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from roost.core.attribution import Allocation, Known, Memory, RightCode, attribute, who_rows
 from roost.core.attribution.model import Kind, Sure
 from roost.core.observation import ContainerFacts, DriverReading, DriverState, Place
@@ -382,3 +384,27 @@ def test_where_no_device_file_is_the_driver_s_word_has_to_do() -> None:
 def test_a_process_that_may_not_be_looked_into_counts_by_the_driver_s_word() -> None:
     observation = seen(gpu(0, GIB, claim(100)), process(100, "alice", visible=False))
     assert picture(explain(observation)) == "alice:100=1024"
+
+
+def test_a_stale_process_is_named_with_age_owner_and_what_frees_the_card() -> None:
+    """642 MB at 0 % for two days."""
+    memory = Memory()
+    facts = process(100, "carol", 0)
+    for at, percent in ((2000.0, 1), (2000.0 + 2 * 86400, 0)):
+        observation = seen(
+            gpu(0, 642 * MIB, claim(100, 642 * MIB, sm_percent=percent)), facts, at=at
+        )
+        answer, memory = attribute(observation, Known(), memory)
+    row = who_rows(answer)[0]
+    assert (row["user"], row["idle_s"], row["since"]) == ("carol", 2 * 86400.0, 1000.0)
+    assert row["free"] == "roost free 0"
+
+
+def test_a_gpu_is_known_by_its_uuid_and_not_by_its_index() -> None:
+    facts = process(100, "alice", 0)
+    before = seen(gpu(0, GIB, claim(100, sm_percent=5)), facts, at=2000.0)
+    _, memory = attribute(before, Known(), Memory())
+    renumbered = replace(before.gpus[0], index=3, processes=(claim(100, sm_percent=0),))
+    answer, _ = attribute(seen(renumbered, facts, at=2060.0), Known(), memory)
+    holder = answer.gpus[0].holders[0]
+    assert (holder.gpu_index, holder.idle_s, holder.since) == (3, 60.0, 1000.0)

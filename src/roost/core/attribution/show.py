@@ -55,6 +55,7 @@ def _holder(holder: Holder, language: str) -> dict[str, Any]:
         "sure": finding.sure.value if finding else None,
         "sign": text_of(finding.sign, language) if finding else None,
         "remedy": text_of(finding.remedy, language) if finding else None,
+        "free": f"roost free {holder.gpu_index}",
         "candidates": [],
         "checks": [],
     }
@@ -90,6 +91,7 @@ def _rest(gpu: GpuAttribution, language: str) -> dict[str, Any]:
         "sure": finding.sure.value,
         "sign": text_of(finding.sign, language),
         "remedy": text_of(finding.remedy, language),
+        "free": None,
         "candidates": [candidate.pid for candidate in rest.candidates],
         "checks": [
             {

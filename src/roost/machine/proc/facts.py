@@ -38,11 +38,13 @@ CMDLINE_BYTES = 16 * 1024
 CMDLINE_PARTS = 256
 ENVIRON_BYTES = 128 * 1024
 GUARD_S = 0.5
+MOST_HUNG = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """What reading needs to know of this host. `guard` runs what may hang."""
+    """What reading needs to know of this host. `guard` runs what may hang; whose reads hung once is
+    in `hung` (pid, start ticks) and is not asked again, so that one process costs one thread."""
 
     matcher: DeviceMatcher
     user_name: Callable[[int | None], str | None]
@@ -50,6 +52,7 @@ class Reader:
     proc: bytes = b"/proc"
     cgroup_mounts: tuple[bytes, ...] = (b"/sys/fs/cgroup",)
     roost_bases: Sequence[bytes] = ()
+    hung: set[tuple[int, int]] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -58,7 +61,6 @@ class _Slow:
     tmux: bytes | None = None
     mapped: tuple[DeviceUse, ...] = ()
     deep: Holding | None = None
-    given_up: bool = field(default=False)
 
 
 def read_process(
@@ -111,7 +113,7 @@ def _read(
     holding = open_devices(directory, stat.state, stat.threads, reader.matcher)
     shown = any(use.minor == wanted_minor for use in holding.uses)
     deep = wanted_minor is not None and not shown
-    slow = _read_slow(reader, directory, stat, maps or deep, deep)
+    slow = _read_slow(reader, pid, directory, stat, maps or deep, deep)
     if slow.deep is not None and slow.deep.uses:
         holding = slow.deep
     uses = dict.fromkeys(holding.uses)
@@ -156,9 +158,13 @@ def _read(
     return facts
 
 
-def _read_slow(reader: Reader, directory: int, stat: Stat, maps: bool, deep: bool) -> _Slow:
+def _read_slow(
+    reader: Reader, pid: int, directory: int, stat: Stat, maps: bool, deep: bool
+) -> _Slow:
     if stat.state == "Z" and stat.threads <= 1:
         return _Slow()  # memory and files are gone already
+    if (pid, stat.start_ticks) in reader.hung:
+        return _Slow()
     own = os.dup(directory)  # the guarded call keeps it while it hangs
 
     def read() -> _Slow:
@@ -183,7 +189,15 @@ def _read_slow(reader: Reader, directory: int, stat: Stat, maps: bool, deep: boo
     try:
         return reader.guard.run(read, GUARD_S)
     except GivenUpError:
-        return _Slow(given_up=True)
+        mark_hung(reader, pid, stat)
+        return _Slow()
+
+
+def mark_hung(reader: Reader, pid: int, stat: Stat) -> None:
+    """Nothing that can hang is asked of this process any more."""
+    if len(reader.hung) >= MOST_HUNG:
+        reader.hung.clear()
+    reader.hung.add((pid, stat.start_ticks))
 
 
 def _must(directory: int, name: bytes) -> bytes:
