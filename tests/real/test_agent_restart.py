@@ -169,6 +169,18 @@ def test_after_a_reboot_what_has_no_end_is_lost(running: Agent, ann: Account) ->
     assert (end.reason, end.message) == (EndReason.LOST, "agent.lost_reboot")
 
 
+def test_a_shutdown_of_the_machine_is_no_end_of_the_jobs_own(running: Agent, ann: Account) -> None:
+    """Init sends SIGTERM to everything: supervisor and job alike."""
+    job = running.launch(ann.name, "/bin/sh", "-c", "trap 'exit 0' TERM; sleep 300 & wait")
+    state = running.running(job)
+    time.sleep(0.2)
+    (supervisor,) = processes_called(f"roost:{job}.1")
+    os.kill(supervisor, signal.SIGTERM)
+    os.kill(state.pid or 0, signal.SIGTERM)
+    end = running.end(job)
+    assert (end.reason, end.message) == (EndReason.LOST, "agent.lost_shutdown")
+
+
 def test_the_launcher_is_started_again(running: Agent, ann: Account) -> None:
     job = running.launch(ann.name, "/bin/sh", "-c", "sleep 1; exit 8")
     running.running(job)

@@ -14,7 +14,8 @@ from roost.wire.messages import AttemptEnd
 @dataclass(frozen=True, slots=True)
 class Seen:
     """`status` is the wait status of the job's first process; None: there was none. `ordered` is
-    why it was asked to stop, `told` the sentence for that; `failure` why it never executed."""
+    why it was asked to stop, `told` the sentence for that; `failure` why it never executed.
+    `shutdown`: the whole machine was being ended, so that what the processes did says nothing."""
 
     executed: bool
     status: int | None
@@ -25,6 +26,7 @@ class Seen:
     failure: Failure | None = None
     out_of_memory: bool = False
     done: bool = False
+    shutdown: bool = False
 
 
 def end_of(seen: Seen, now: float) -> AttemptEnd:
@@ -36,6 +38,8 @@ def end_of(seen: Seen, now: float) -> AttemptEnd:
     said: Failure | None = None
     if seen.ordered is not None:
         reason, said = seen.ordered, seen.told
+    elif seen.shutdown and seen.executed and not seen.done:
+        reason, said = EndReason.LOST, Failure("lost_shutdown")
     elif short_of_memory:
         reason = EndReason.OUT_OF_MEMORY
     elif seen.failure is not None:

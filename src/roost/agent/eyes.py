@@ -80,7 +80,7 @@ class Eyes:
             reader=self._reader,
             read_gpus=self._read_gpus,
             stop_container=stop_container,
-            protected=self._own,
+            protected=self._own | own_pids(getattr(self._driver, "helper_pid", None)),
         )
         return free(means, message.items, message.grace_s, message.only_uid, message.request)
 

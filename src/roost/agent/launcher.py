@@ -18,7 +18,7 @@ import struct
 import sys
 from contextlib import suppress
 
-from roost.agent import record, supervisor
+from roost.agent import record, shutdown, supervisor
 from roost.agent.note import note
 from roost.machine import kernel
 
@@ -105,6 +105,7 @@ class Nursery:
             os.close(self._hearing)
             os.setsid()
             kernel.become_subreaper()
+            shutdown.watch()
             code = self._work()
         except BaseException as error:  # noqa: BLE001 - the forked copy never returns to serve()
             note("supervisor failed", error=repr(error))

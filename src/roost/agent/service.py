@@ -96,7 +96,7 @@ class Service:
         self._kept: deque[Observation] = deque()
         self._looked = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._preparing: set[tuple[int, int]] = set()
+        self._preparing: dict[tuple[int, int], list[control.AnyOrder]] = {}
         self._attempts: Attempts | None = None
         self._means: Means | None = None
 
@@ -228,7 +228,8 @@ class Service:
 
     def _order(self, attempts: Attempts, key: tuple[int, int], order: control.AnyOrder) -> None:
         if key in self._preparing:
-            raise RefusedError("unknown_attempt", job=key[0], attempt=key[1])
+            self._preparing[key].append(order)  # its account is still being looked up
+            return
         if not attempts.order(key, order):
             state = attempts.state(key)
             if state is not None:
@@ -275,7 +276,7 @@ class Service:
             return Done(message.request)
         account = self._people.known(spec.user)
         if account is None or (spec.gpus and not self._looked.is_set()):
-            self._preparing.add(key)
+            self._preparing[key] = []
             self._task(self._launch_later(door, attempts, message))
             return None
         self._launch_now(attempts, spec, account)
@@ -290,6 +291,8 @@ class Service:
                 await asyncio.wait_for(self._looked.wait(), FIRST_LOOK_S)
             if attempts.may_launch((spec.job, spec.attempt)):
                 self._launch_now(attempts, spec, account)
+                for order in self._preparing[spec.job, spec.attempt]:
+                    attempts.order((spec.job, spec.attempt), order)
             answer = Done(message.request)
         except RefusedAccountError as error:
             refused = RefusedError(error.code, **error.numbers)
@@ -300,7 +303,7 @@ class Service:
             late = RefusedError("unknown_gpu", uuid=", ".join(gpu.uuid for gpu in spec.gpus))
             answer = self._refused(message, message.request, late)
         finally:
-            self._preparing.discard((spec.job, spec.attempt))
+            del self._preparing[spec.job, spec.attempt]
         if message.request or not isinstance(answer, Done):
             door.send(answer)
 

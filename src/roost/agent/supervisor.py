@@ -17,7 +17,7 @@ from contextlib import suppress
 
 import msgspec
 
-from roost.agent import child, control, record, runtime
+from roost.agent import child, control, record, runtime, shutdown
 from roost.agent.ending import Seen, end_of
 from roost.agent.environment import environment_of
 from roost.agent.link import AgentLinks
@@ -397,6 +397,7 @@ class Supervisor:
             failure=self._failure,
             out_of_memory=self._out_of_memory,
             done=self._done,
+            shutdown=shutdown.going_on(),
         )
         return end_of(seen, time.time())
 

@@ -95,6 +95,10 @@ MESSAGES = {
         "The server restarted while the job ran.",
         "任务运行期间服务器重启。",
     ),
+    "lost_shutdown": (
+        "The server was shut down while the job ran.",
+        "任务运行期间服务器被关机或重启。",
+    ),
     "terminal_closed": (
         "Its terminal was closed.",
         "其终端已关闭。",
