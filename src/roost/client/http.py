@@ -143,6 +143,7 @@ class Connection:
             yield from self._exactly(connection, int(length))
         else:
             piece, self._buffer = self._buffer, b""
+            piece = piece or self._receive(connection, end_is_fine=True)
             while piece:
                 yield piece
                 piece = self._receive(connection, end_is_fine=True)

@@ -1,0 +1,176 @@
+"""Exit codes, errors and the JSON of each command: the contract of the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roost.cli.commands import COMMANDS, GROUPS
+from tests.cli.conftest import Roost
+from tests.cli.stub import Stub, job
+
+
+def test_no_daemon_is_exit_code_3_and_says_how_to_start_one(roost: Roost, tmp_path: Path):
+    done = roost("status")
+    assert done.returncode == 3
+    assert done.stderr == (
+        f"roost status: no Roost daemon at {tmp_path}/r.sock; start it with “roost serve”,"
+        " or name another with --socket\n"
+    )
+
+
+def test_a_wrong_word_is_exit_code_2(roost: Roost):
+    done = roost("jobs", "--stat", "RUNNING")
+    assert done.returncode == 2
+    assert done.stderr.split("\n")[:2] == [
+        "roost jobs: there is no option --stat",
+        "Did you mean --state?",
+    ]
+
+
+def test_what_one_may_not_do_is_exit_code_4(stub: Stub, roost: Roost):
+    stub.answers["POST /v1/gpus/0/drain"] = (
+        403,
+        {"type": "/problems/operators_only", "detail": "only operators may do this"},
+    )
+    done = roost("drain", "0")
+    assert (done.returncode, done.stderr) == (4, "roost drain: only operators may do this\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root gives the socket to nobody else")
+def test_a_socket_that_may_not_be_opened_is_exit_code_4(stub: Stub, tmp_path: Path):
+    os.chmod(stub.path, 0o600)
+    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        os.chmod(folder, 0o755)
+    code = (
+        "import os; os.setgroups([]); os.setgid(65534); os.setuid(65534);"
+        f"from roost.cli.main import call; os._exit(call(['--socket', {stub.path!r}, 'ping-free']))"
+    ).replace("ping-free", "status")
+    env = {**os.environ, "LC_ALL": "C.UTF-8", "PYTHONPATH": os.pathsep.join(sys.path[1:])}
+    preload = "import roost.cli.status, roost.cli.failure, roost.core.text.cli_errors;"
+    done = subprocess.run(
+        [sys.executable, "-c", preload + code], env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 4, done.stderr
+    assert "no right to open" in done.stderr
+
+
+def test_the_chosen_language_reaches_the_daemon(stub: Stub, roost: Roost):
+    roost("status", environment={"LANG": "zh_CN.UTF-8"})
+    assert stub.seen[-1][3]["accept-language"] == "zh"
+    done = roost("nichts", environment={"LC_ALL": "zh_CN.UTF-8"})
+    assert done.stderr.startswith("roost: 没有命令 nichts")
+
+
+def test_a_c_locale_gets_ascii_and_never_a_crash(stub: Stub, roost: Roost):
+    for environment in ({"LC_ALL": "C"}, {"LC_ALL": "POSIX"}, {"LC_ALL": "zh_CN"}):
+        done = roost("status", environment=environment)
+        assert done.returncode == 0
+        assert done.stdout.isascii(), done.stdout
+        assert "62C" in done.stdout
+    assert roost("status", bare=True).stdout.isascii()
+
+
+def test_json_is_the_daemons_answer_in_ascii(stub: Stub, roost: Roost):
+    done = roost("status", "--json")
+    assert done.stdout.isascii()
+    assert json.loads(done.stdout) == stub.answers["GET /v1/status"][1]
+
+
+JSON_KEYS: dict[str, tuple[list[str], dict[str, Any], set[str]]] = {
+    "status": ([], {}, {"server", "driver_version", "gpus", "driver_state", "driver_remedy",
+                        "simulated", "time", "queue"}),
+    "who": ([], {}, {"holders", "unattributed", "checks"}),
+    "run": (["--", "true"], {}, {"job", "state", "notes"}),
+    "jobs": ([], {}, {"jobs"}),
+    "show": (["42"], {}, {"jobs"}),
+    "why": (["42"], {"GET /v1/jobs/42/why": {"job": 42, "state": "PENDING", "reasons": [],
+                     "forecast_start": None, "startable_now": None}},
+            {"job", "state", "reasons", "forecast_start", "startable_now"}),
+    "wait": (["42"], {"GET /v1/jobs/42/wait": job(42, "COMPLETED")}, {"jobs"}),
+    "cancel": (["42"], {"POST /v1/jobs/42/cancel": job(42, "CANCELLED")}, {"jobs"}),
+    "hold": (["42"], {"POST /v1/jobs/42/hold": job(42, "PENDING")}, {"jobs"}),
+    "release": (["42"], {"POST /v1/jobs/42/release": job(42, "PENDING")}, {"jobs"}),
+    "requeue": (["42"], {"POST /v1/jobs/42/requeue": job(42, "PENDING")}, {"jobs"}),
+    "free": (["0", "--yes"], {
+        "GET /v1/gpus/0/free-plan": {"gpu_index": 0, "gpu_uuid": "GPU-0", "items": [
+            {"pid": 5, "start_ticks": 6, "user": "alice", "allowed": True}], "others": []},
+        "POST /v1/gpus/0/free": {"processes": [{"pid": 5, "start_ticks": 6, "outcome": "ended"}],
+                                 "memory_before_bytes": {}, "memory_after_bytes": {}}},
+        {"plan", "processes", "memory_before_bytes", "memory_after_bytes"}),
+    "drain": (["0"], {"POST /v1/gpus/0/drain": {"done": True}}, {"done"}),
+    "undrain": (["0"], {"POST /v1/gpus/0/undrain": {"done": True}}, {"done"}),
+    "driver release": ([], {"POST /v1/driver/release": {"done": True}}, {"done"}),
+    "driver hold": ([], {"POST /v1/driver/hold": {"done": True}}, {"done"}),
+    "usage": ([], {"GET /v1/usage": {"usage": []}}, {"usage"}),
+    "audit": ([], {"GET /v1/audit": {"audit": []}}, {"audit"}),
+    "rules show": ([], {"GET /v1/rules": {"version": 1, "text": "", "rules": {}}},
+                   {"version", "text", "rules"}),
+    "rules check": (["/dev/null"], {}, {"file", "ok", "mistakes"}),
+    "version": ([], {}, {"roost", "daemon"}),
+}  # fmt: skip
+
+
+def test_every_command_that_shows_something_takes_json():
+    silent = {"top", "logs", "serve", "install", "uninstall", "completions", "help"}
+    shown = {name for _, names in GROUPS for name in names} - silent
+    assert shown == set(JSON_KEYS)
+    for name in shown:
+        assert any(option.key == "json" for option in COMMANDS[name].options), name
+
+
+@pytest.mark.parametrize("name", JSON_KEYS)
+def test_json_keys(stub: Stub, roost: Roost, name: str):
+    words, answers, keys = JSON_KEYS[name]
+    for key, value in answers.items():
+        stub.answers[key] = (200, value)
+    at = name.split()
+    done = roost(*at, "--json", *words)
+    assert done.returncode == 0, done.stderr
+    assert set(json.loads(done.stdout)) == keys
+
+
+def test_each_command_prints_and_exits_0_without_json(stub: Stub, roost: Roost):
+    for name, (words, answers, _) in JSON_KEYS.items():
+        for key, value in answers.items():
+            stub.answers[key] = (200, value)
+        done = roost(*name.split(), *words)
+        assert done.returncode == 0, (name, done.stderr)
+        assert done.stdout or name == "wait", name
+        assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(stub: Stub, roost: Roost):
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"{sys.executable} -m roost help | true; exit 0"], capture_output=True,
+        env={**os.environ, "ROOST_SOCKET": stub.path}, check=True,
+    )  # fmt: skip
+    assert done.stderr == b""
+
+
+def test_free_asks_and_without_a_terminal_refuses(stub: Stub, roost: Roost):
+    stub.answers["GET /v1/gpus/0/free-plan"] = (200, {
+        "gpu_index": 0, "gpu_uuid": "GPU-0", "others": [],
+        "items": [{"pid": 5, "start_ticks": 6, "user": "alice", "command": "python train.py",
+                   "text": "holds /dev/nvidia0 open"}]})  # fmt: skip
+    done = roost("free", "0")
+    assert done.returncode == 1
+    assert "python train.py" in done.stdout
+    assert "holds /dev/nvidia0 open" in done.stdout
+    assert "--yes" in done.stderr
+    assert not [1 for method, *_ in stub.seen if method == "POST"]
+
+
+def test_several_jobs_each_told_and_the_first_failure_is_the_exit_code(stub: Stub, roost: Roost):
+    stub.answers["POST /v1/jobs/42/cancel"] = (200, job(42, "CANCELLED"))
+    stub.answers["POST /v1/jobs/43/cancel"] = (403, {"type": "/problems/x", "detail": "not yours"})
+    done = roost("cancel", "43", "42")
+    assert done.returncode == 4
+    assert done.stderr == "roost cancel 43: not yours\n"
+    assert "job 42" in done.stdout
