@@ -112,10 +112,7 @@ def test_a_script_and_its_status_work_without_root(own: Agent, people: list[Acco
     ann = people[0]
     assert pwd.getpwuid(ann.uid).pw_name == ann.name
     script = (
-        b"#!/bin/bash
-echo saved >> $ROOST_STATUS_FILE; sleep 0.2
-"
-        b"echo done > $ROOST_STATUS_FILE"
+        b"#!/bin/bash\necho saved >> $ROOST_STATUS_FILE; sleep 0.2\necho done > $ROOST_STATUS_FILE"
     )
     job = own.launch(ann.name, argv=(), script=script)
     end = own.end(job)
