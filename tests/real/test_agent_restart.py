@@ -66,6 +66,13 @@ def processes_called(name: str) -> list[int]:
     return found
 
 
+def supervisor_of(running: Agent, job: int) -> int:
+    """The job's own process bears the same name until it executes."""
+    main = running.running(job).pid
+    (found,) = (pid for pid in processes_called(f"roost:{job}.1") if pid != main)
+    return found
+
+
 def launchers_of(running: Agent) -> list[int]:
     """The launcher is the agent's child."""
     assert running.process is not None
@@ -132,7 +139,7 @@ def test_orders_work_after_a_restart(running: Agent, ann: Account) -> None:
 def test_a_lost_supervisor_is_told_and_its_job_ended(running: Agent, ann: Account) -> None:
     job = running.launch(ann.name, "/bin/sh", "-c", "(setsid sleep 300 &); sleep 300")
     running.running(job)
-    (supervisor,) = processes_called(f"roost:{job}.1")
+    supervisor = supervisor_of(running, job)
     os.kill(supervisor, signal.SIGKILL)
     end = running.end(job)
     assert (end.reason, end.message) == (EndReason.LOST, "agent.lost_supervisor")
@@ -143,7 +150,7 @@ def test_a_lost_supervisor_is_told_and_its_job_ended(running: Agent, ann: Accoun
 def test_a_supervisor_lost_while_the_agent_is_away(running: Agent, ann: Account) -> None:
     job = running.launch(ann.name, "/bin/sleep", "300")
     running.running(job)
-    (supervisor,) = processes_called(f"roost:{job}.1")
+    supervisor = supervisor_of(running, job)
     running.kill()
     os.kill(supervisor, signal.SIGKILL)
     running.start()
@@ -155,7 +162,7 @@ def test_after_a_reboot_what_has_no_end_is_lost(running: Agent, ann: Account) ->
     """The record of another boot: nothing of it can run, and no process is touched for it."""
     job = running.launch(ann.name, "/bin/sleep", "300")
     state = running.running(job)
-    (supervisor,) = processes_called(f"roost:{job}.1")
+    supervisor = supervisor_of(running, job)
     running.kill()
     os.kill(supervisor, signal.SIGKILL)
     os.kill(state.pid or 0, signal.SIGKILL)
@@ -174,7 +181,7 @@ def test_a_shutdown_of_the_machine_is_no_end_of_the_jobs_own(running: Agent, ann
     job = running.launch(ann.name, "/bin/sh", "-c", "trap 'exit 0' TERM; sleep 300 & wait")
     state = running.running(job)
     time.sleep(0.2)
-    (supervisor,) = processes_called(f"roost:{job}.1")
+    supervisor = supervisor_of(running, job)
     os.kill(supervisor, signal.SIGTERM)
     os.kill(state.pid or 0, signal.SIGTERM)
     end = running.end(job)
