@@ -14,27 +14,27 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from roost.core.observation import (
-    ContainerFacts,
     DriverReading,
     GpuReading,
     Observation,
     ProcessFacts,
 )
+from roost.machine.boot import boot_id, in_init_pid_namespace
+from roost.machine.containers import Containers
 from roost.machine.evidence import Claims, Evidence
 from roost.machine.gpu import GpuDriver
 from roost.machine.guard import Guard
 from roost.machine.hostgpus import HostGpus, host_gpus, same_bus
+from roost.machine.kinship import with_attempt, with_earlier
 from roost.machine.known import Known, Watched
 from roost.machine.proc.devices import DeviceMatcher, DeviceNodes, device_nodes, node_minors
 from roost.machine.proc.facts import Reader, read_process
-from roost.machine.proc.read import GoneError, HiddenError, Stat, list_pids, read_stat
+from roost.machine.proc.read import GoneError, HiddenError, Stat, list_pids
 from roost.machine.proc.users import UserNames
 from roost.machine.search import Sighting, Wanted, look_at, search
 from roost.machine.watch import DeviceWatch
 
-INIT_PID_NAMESPACE = 0xEFFFFFFC
 SLOW_THINGS_S = 60.0
-PARENTS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +51,6 @@ class ObserverConfig:
     proc: bytes = b"/proc"
     sys: bytes = b"/sys"
     roost_bases: tuple[bytes, ...] = ()
-
-
-class Containers:
-    """Knows containers; `machine.owner.ContainerDirectory` asks the engines."""
-
-    def facts(
-        self, container_id: str, processes: tuple[ProcessFacts, ...]
-    ) -> ContainerFacts | None:
-        """What is known now, without waiting; None for nothing yet."""
-        return None
-
-    def close(self) -> None:
-        """Nothing to let go of."""
 
 
 class Observer:
@@ -95,8 +82,8 @@ class Observer:
         self._agent: frozenset[int] = frozenset({os.getpid()})
         self._own = self._agent
         self._attempts: Mapping[tuple[int, int], tuple[int, int]] = {}
-        self._boot_id = _boot_id(self.config.proc)
-        self._init_namespace = _in_init_namespace(self.config.proc)
+        self._boot_id = boot_id(self.config.proc)
+        self._init_namespace = in_init_pid_namespace(self.config.proc)
         self._minors = node_minors(self.config.nodes)
         self._host = HostGpus()
         self._slow_things_at = float("-inf")
@@ -328,29 +315,10 @@ class Observer:
                 self._watched.lose(entry, now)
             return None
         if entry is not None and (pid, facts.start_ticks) in self._reader.hung:
-            facts = _with_earlier(facts, entry.facts)
+            facts = with_earlier(facts, entry.facts)
         if facts.place.roost_job is None and self._attempts:
-            facts = self._with_attempt(facts)
+            facts = with_attempt(facts, self._attempts, self.config.proc)
         return self._watched.put(facts, now)
-
-    def _with_attempt(self, facts: ProcessFacts) -> ProcessFacts:
-        """The job whose first process is among its ancestors, as far as they are alive."""
-        pid, start = facts.pid, facts.start_ticks
-        for _ in range(PARENTS):
-            found = self._attempts.get((pid, start))
-            if found is not None:
-                job, attempt = found
-                return replace(
-                    facts, place=replace(facts.place, roost_job=job, roost_attempt=attempt)
-                )
-            try:
-                pid = read_stat(self.config.proc, pid).ppid
-                if pid <= 1:
-                    return facts
-                start = read_stat(self.config.proc, pid).start_ticks
-            except (GoneError, HiddenError):
-                return facts
-        return facts
 
     def _let_go(self, claims: Claims, now: float) -> None:
         """Remembers what each known process holds; forgets who neither holds nor is named."""
@@ -413,25 +381,6 @@ class Observer:
         )
 
 
-def _with_earlier(facts: ProcessFacts, before: ProcessFacts) -> ProcessFacts:
-    """What hangs to be read is as it was when it could be read."""
-    if before.start_ticks != facts.start_ticks:
-        return facts
-    place = replace(
-        facts.place,
-        tmux=facts.place.tmux or before.place.tmux,
-        jupyter_kernel=facts.place.jupyter_kernel or before.place.jupyter_kernel,
-    )
-    held = {use.minor for use in facts.devices}
-    mapped = tuple(u for u in before.devices if u.via == "map" and u.minor not in held)
-    return replace(
-        facts,
-        cmdline=facts.cmdline or before.cmdline,
-        place=place,
-        devices=facts.devices + mapped,
-    )
-
-
 def _holds(facts: ProcessFacts, minor: int | None) -> bool:
     return any(use.minor == minor for use in facts.devices)
 
@@ -442,18 +391,3 @@ def _by_age(facts: ProcessFacts) -> tuple[int, int]:
 
 def _everybody(pid: int, stat: Stat) -> bool:
     return True
-
-
-def _boot_id(proc: bytes) -> str:
-    try:
-        with open(proc + b"/sys/kernel/random/boot_id", "rb") as file:
-            return file.read(64).decode("ascii", "replace").strip()
-    except OSError:
-        return ""
-
-
-def _in_init_namespace(proc: bytes) -> bool:
-    try:
-        return os.stat(proc + b"/self/ns/pid").st_ino == INIT_PID_NAMESPACE
-    except OSError:
-        return False

@@ -23,8 +23,8 @@ from urllib.parse import quote
 
 from roost.core.observation import ContainerFacts, ProcessFacts
 from roost.core.text.printable import printable
+from roost.machine.containers import Containers
 from roost.machine.guard import GivenUpError, Guard
-from roost.machine.observer import Containers
 from roost.machine.proc.read import GoneError, HiddenError, list_pids, open_process, read_at
 from roost.machine.proc.users import Account
 
