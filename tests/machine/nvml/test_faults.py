@@ -108,6 +108,26 @@ def test_an_unknown_error_marks_that_card_and_keeps_what_else_it_says(server: Se
     assert whole.state is GpuState.OK
 
 
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        ("DeviceGetFanSpeed", "fan_percent"),
+        ("DeviceGetEncoderUtilization", "encoder_percent"),
+        ("DeviceGetBAR1MemoryInfo", "bar1_used_bytes"),
+        ("DeviceGetCurrentClocksEventReasons", "throttle_reasons"),
+    ],
+)
+def test_a_reading_that_nobody_decides_by_is_told_broken_and_the_card_stays_in_use(
+    server: Server, call: str, field: str
+) -> None:
+    server.reader(slow_s=3600.0)
+    server.state.gpus[0].errors = [f"{call} UNKNOWN"]
+    server.gpus()
+    gpu = server.gpus()[0]
+    assert (gpu.state, gpu.state_detail) == (GpuState.OK, f"nvml{call}: UNKNOWN")
+    assert getattr(gpu, field) is None
+
+
 def test_a_card_that_answers_unknown_to_everything_says_so(server: Server) -> None:
     server.gpus()
     server.state.gpus[0].errors = ["* UNKNOWN"]

@@ -35,6 +35,22 @@ QUIET = frozenset(
         nvml.ARGUMENT_VERSION_MISMATCH,
     )
 )
+MINOR = frozenset(
+    (
+        "nvmlDeviceGetEncoderUtilization",
+        "nvmlDeviceGetDecoderUtilization",
+        "nvmlDeviceGetClockInfo",
+        "nvmlDeviceGetCurrentClocksEventReasons",
+        "nvmlDeviceGetEnforcedPowerLimit",
+        "nvmlDeviceGetFanSpeed",
+        "nvmlDeviceGetCurrPcieLinkGeneration",
+        "nvmlDeviceGetCurrPcieLinkWidth",
+        "nvmlDeviceGetPersistenceMode",
+        "nvmlDeviceGetDisplayActive",
+        "nvmlDeviceGetBAR1MemoryInfo",
+        "nvmlDeviceGetMigMode",
+    )
+)
 ENCODER, DECODER = "nvmlDeviceGetEncoderUtilization", "nvmlDeviceGetDecoderUtilization"
 REST_STEP = 16 << 20
 RECOVERY_WORDS = {
@@ -60,6 +76,7 @@ class Card:
     silent: set[str] = field(default_factory=set)
     slow: dict[str, Any] = field(default_factory=dict)
     slow_at: float = -1e9
+    slow_note: str = ""
     graphics_at: float = -1e9
     other_lists: bool = False
     other_rest: int = 0
@@ -95,6 +112,9 @@ class CardReader:
         if now - card.slow_at >= self._slow_s:
             self._read_slow(card, handle)
             card.slow_at = now
+            card.slow_note = card.detail
+        elif card.slow_note:
+            card.detail = card.slow_note
         values: dict[str, Any] = dict(card.static)
         values.update(card.slow)
         mig = bool(card.slow.get("mig_mode"))
@@ -113,7 +133,8 @@ class CardReader:
         return GpuReading(**values)
 
     def _fault(self, card: Card, code: int, call: str) -> None:
-        """Takes an answer that was not OK: nothing, or the state of the whole card."""
+        """Takes an answer that was not OK: nothing, or the state of the whole card. A reading that
+        nobody decides by (a fan) is told to be broken, and breaks nothing."""
         card.codes.add(code)
         if code in QUIET:
             return
@@ -122,7 +143,9 @@ class CardReader:
         elif code == RESET_REQUIRED:
             card.state, card.detail = GpuState.RESET_REQUIRED, f"{call}: RESET_REQUIRED"
         elif card.state is GpuState.OK:
-            card.state, card.detail = GpuState.ERROR, f"{call}: {error_name(code)}"
+            card.detail = f"{call}: {error_name(code)}"
+            if call not in MINOR:
+                card.state = GpuState.ERROR
 
     def _memory(self, card: Card, handle: c_void_p, values: dict[str, Any]) -> None:
         calls = self._calls
