@@ -311,8 +311,8 @@ def test_a_process_that_hangs_in_the_kernel_is_named_with_the_place(
     people, devices, processes, gpus, seen
 ) -> None:
     process, _ = processes.run(IN_D_STATE, str(devices / "nvidia0"), uid=people["bob"].uid)
+    processes.also(_child_of(process.pid))  # before, it may be in D for a moment for other causes
     _wait_for_state(process.pid, "D")
-    processes.also(_child_of(process.pid))
     gpus.say(0, GIB, GpuProcess(process.pid, GIB))
 
     finding = holders(seen.look(), 0)[process.pid].finding
