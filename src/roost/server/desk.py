@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from roost.core.model import JobState
+from roost.core.output import output_path
 from roost.core.rules.model import Rules
 from roost.core.scheduler.events import (
     GpuChanged,
@@ -85,13 +86,18 @@ def _submit(work: Work, wanted: Submit) -> Callable[[], Any]:
     work.new_inputs.append(first)
     command = _shown(wanted.command)
     for number, index in zip(numbers, indices, strict=True):
+        array_id = None if index is None else first
+        output = wanted.output and output_path(
+            wanted.output, job=number, array_id=array_id, array_index=index, name=wanted.name,
+            user=wanted.person.name,
+        )  # fmt: skip
         job = JobRecord(
             id=number, user=wanted.person.name, uid=wanted.person.uid, group=group,
             priority_class=priority_class, state=JobState.PENDING, name=wanted.name,
             request=wanted.request, submitted_at=work.now, begin_at=wanted.begin_at,
-            after=wanted.after, array_id=None if index is None else first, array_index=index,
+            after=wanted.after, array_id=array_id, array_index=index,
             array_limit=wanted.array_limit, held=wanted.held, requeue=wanted.requeue,
-            pty=wanted.pty, directory=wanted.directory, output=wanted.output, command=command,
+            pty=wanted.pty, directory=wanted.directory, output=output, command=command,
             source=wanted.source, input_id=first,
         )  # fmt: skip
         work.add(job)
