@@ -35,6 +35,7 @@ def test_a_command_with_this_shells_environment_directory_and_umask(
     assert body["directory"] == str(tmp_path / "work")
     assert body["umask"] == 0o027
     assert body["name"] == "echo"
+    assert body["output"] == str(tmp_path / "work/roost-%j.out")
 
 
 def test_json_has_the_number_and_the_state(stub: Stub, roost: Roost):

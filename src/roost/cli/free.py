@@ -27,24 +27,23 @@ def free(context: Context) -> int:
     client = context.client()
     plan: Any = client.free_plan(gpu, context.option("user"))
     items = plan.get("items") or []
-    mine = [item for item in items if item.get("allowed", True)]
     if not context.json or not context.option("yes"):
         show_plan(context, gpu, plan, items)
-    if not mine:
+    if not items:
         if context.json:
             context.out_json({"plan": plan, "processes": []})
-        return 0 if not items else 4
+        return 1 if plan.get("jobs") or plan.get("others") else 0
     if not context.option("yes"):
         if not os.isatty(0):
             raise CommandError("nothing_confirmed")
-        if not confirmed(context, len(mine)):
+        if not confirmed(context, len(items)):
             context.err(context.say("free_not_done"))
             return 1
-    result: Any = client.free(gpu, mine, context.option("grace"))
+    result: Any = client.free(gpu, items, context.option("grace"))
     if context.json:
         context.out_json({"plan": plan, **result})
     else:
-        show_result(context, result, mine)
+        show_result(context, result, items)
     outcomes = [each.get("outcome") for each in result.get("processes") or []]
     return 0 if all(outcome in ("ended", "gone") for outcome in outcomes) else 1
 
@@ -54,7 +53,8 @@ def show_plan(context: Context, gpu: str, plan: Any, items: list[Any]) -> None:
     tell = context.err if context.json else context.out
     say = context.say
     if not items:
-        tell(say("free_nothing", gpu=gpu))
+        held = plan.get("jobs") or plan.get("others")
+        tell(say("free_none_of_these" if held else "free_nothing", gpu=gpu))
     else:
         tell(say("free_would_end", gpu=gpu, count=len(items)))
         head = [say("col." + name) for name in ("pid", "user", "memory", "since", "what")]
@@ -76,14 +76,13 @@ def show_plan(context: Context, gpu: str, plan: Any, items: list[Any]) -> None:
         for line, item in zip(table[1:], items, strict=True):
             tell("  " + line)
             why = item.get("text") or item.get("evidence") or item.get("reason") or ""
-            refused = item.get("refusal") if item.get("allowed") is False else ""
-            for each in (why, refused):
-                if each:
-                    tell("      " + str(each))
-    for other in plan.get("others") or plan.get("left") or []:
-        text = other.get("text") if isinstance(other, dict) else str(other)
-        if text:
-            tell("  " + str(text))
+            if why:
+                tell("      " + str(why))
+    for job in plan.get("jobs") or []:
+        tell("  " + say("free_is_job", job=job.get("job"), user=job.get("user")))
+    for other in plan.get("others") or []:
+        user = other.get("user") or say("nobody")
+        tell("  " + say("free_not", pid=other.get("pid"), user=user, text=other.get("text")))
 
 
 def confirmed(context: Context, count: int) -> bool:

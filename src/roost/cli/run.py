@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from roost.cli.context import Context
 
 MAX_NAME = 200
+DEFAULT_OUTPUT = ("roost-%j.out", "roost-%A_%a.out")
 
 
 def run(context: Context) -> int:
@@ -180,8 +181,9 @@ def body_of(
         body["held"] = True
     if options.get("no_requeue"):
         body["requeue"] = False
-    if options.get("output"):
-        body["output"] = sub.text_or_bytes(os.path.join(where, os.fsencode(options["output"])))
+    if not options.get("pty"):
+        pattern = options.get("output") or DEFAULT_OUTPUT["array" in options]
+        body["output"] = sub.text_or_bytes(os.path.join(where, os.fsencode(pattern)))
     if options.get("begin"):
         body["begin_time"] = begin_time(context, options["begin"])
     if options.get("pty"):

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 from roost import __version__
 from roost.cli import account
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 AUTO_SIMULATE = "8xA100"
 NVML_WITHIN_S = 15.0
+FIRST_SAMPLE_WITHIN_S = 5.0
 
 
 def agent(context: Context) -> int:
@@ -97,13 +99,17 @@ def serve(context: Context) -> int:
     ]
     client = Client(where.socket, language=context.terminal.language, timeout_s=10.0)
 
+    answered_at: list[float] = []
+
     def ready() -> bool:
         try:
             status: Any = client.status()
         except RoostError:
             client.close()
             return False
-        return bool(status.get("driver_state"))
+        answered_at.append(time.monotonic())
+        waited = answered_at[-1] - answered_at[0]
+        return bool(status.get("gpus")) or waited > FIRST_SAMPLE_WITHIN_S
 
     def restart(part: Part, status: int, pause_s: float) -> None:
         how = said_status(context, status)
@@ -202,6 +208,8 @@ def greet(context: Context, where: Plan, client: Client) -> None:
         f"  {program} run -g {1 if gpus else 0} -- sleep 60",
         f"  {program} top",
     ]
+    if where.root:
+        lines.append(say("serve_not_root"))
     context.out("\n".join(lines))
 
 

@@ -193,6 +193,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "did.driver_hold": ("the driver is in use again", "已重新使用驱动"),
     "free_nothing": ("no process holds GPU {gpu}", "没有进程占用 GPU {gpu}"),
+    "free_none_of_these": (
+        "nothing on GPU {gpu} is yours to end this way:",
+        "GPU {gpu} 上没有可以由你这样结束的进程：",
+    ),
+    "free_is_job": (
+        "job {job} of {user} holds it: roost cancel {job}",
+        "{user} 的作业 {job} 占用它：roost cancel {job}",
+    ),
+    "free_not": ("not {pid} of {user}: {text}", "不包括 {user} 的 {pid}：{text}"),
     "free_would_end": (
         "on GPU {gpu} these {count} processes would be ended:",
         "将结束 GPU {gpu} 上的 {count} 个进程：",
@@ -230,6 +239,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         " and has no wall between jobs",
         "只为 {user} 服务：没有 root 权限时，只能看到 {user} 可见的内容，只运行 {user} 的作业，"
         "作业之间没有隔离",
+    ),
+    "serve_not_root": (
+        "(run: as one of the people of this machine; root itself runs no jobs)",
+        "（run：请以本机的普通账户执行；root 不运行作业）",
     ),
     "serve_next": ("Type next, in another terminal:", "接下来在另一个终端输入："),
     "serve_stopping": (
