@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from roost.core.attribution import Allocation, Known, Memory, RightCode, attribute, who_rows
 from roost.core.attribution.model import Kind, Sure
-from roost.core.observation import ContainerFacts, DriverReading, DriverState, Place
+from roost.core.observation import ContainerFacts, DriverReading, DriverState, MigInstance, Place
 from roost.core.rules.model import IgnoreRule
 from tests.core.attribution.pictures import (
     GIB,
@@ -408,3 +408,28 @@ def test_a_gpu_is_known_by_its_uuid_and_not_by_its_index() -> None:
     answer, _ = attribute(seen(renumbered, facts, at=2060.0), Known(), memory)
     holder = answer.gpus[0].holders[0]
     assert (holder.gpu_index, holder.idle_s, holder.since) == (3, 60.0, 1000.0)
+
+
+def test_a_grant_of_a_mig_instance_is_a_right_to_that_instance_only() -> None:
+    migs = tuple(MigInstance(f"MIG-{n}", "1g.10gb", n, 0) for n in (1, 2))
+    known = Known(allocations=(Allocation("alice", "vision", ("MIG-1",), job=42),))
+    answer = explain(
+        seen(
+            gpu(
+                0,
+                2 * GIB,
+                claim(100, gpu_instance_id=1, compute_instance_id=0),
+                claim(200, gpu_instance_id=2, compute_instance_id=0),
+                mig_mode=True,
+                mig_instances=migs,
+            ),
+            process(100, "alice", 0, place=JOB),
+            process(200, "alice", 0, place=JOB),
+        ),
+        known,
+    )
+    found = {h.pid: (h.right.code, h.mig_uuids) for h in answer.gpus[0].holders}
+    assert found == {
+        100: (RightCode.JOB, ("MIG-1",)),
+        200: (RightCode.NOT_GRANTED, ("MIG-2",)),
+    }

@@ -20,6 +20,7 @@ from roost.core.attribution.model import (
 from roost.core.attribution.person import (
     booking_of,
     command_of,
+    instances_of,
     job_allocation,
     kind_of,
     person_of,
@@ -103,7 +104,8 @@ def _holder(
     place = facts.place
     container = containers.get(place.container_id) if place.container_id else None
     person = person_of(facts, container)
-    right = right_of(facts, person.user, gpu.uuid, gpu.index, share.bytes, known)
+    instances = instances_of(gpu, share.instances)
+    right = right_of(facts, person.user, gpu, instances, share.bytes, known)
     key = (facts.pid, facts.start_ticks)
     allocation = job_allocation(facts, known)
     group = allocation.group if allocation else known.groups.get(person.user or "")
@@ -124,7 +126,7 @@ def _holder(
         container_id=place.container_id,
         job=place.roost_job,
         attempt=place.roost_attempt,
-        booking=booking_of(person.user, gpu.uuid, known),
+        booking=booking_of(person.user, gpu, instances, known),
         memory_bytes=share.bytes,
         claimed_bytes=share.claimed,
         command=command_of(facts),
@@ -136,4 +138,5 @@ def _holder(
         owner_evidence=person.evidence,
         owner_sure=person.sure,
         kinds=share.kinds,
+        mig_uuids=tuple(sorted(instances)),
     )

@@ -15,12 +15,16 @@ MAX_PID = 1 << 22  # PID_MAX_LIMIT of 64-bit kernels; NVML has been seen to give
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """`memory_bytes` None: the driver does not say. `sm_percent` None: not measured."""
+    """`memory_bytes` None: the driver does not say. `sm_percent` None: not measured.
+
+    `instances` are the (GPU instance, compute instance) ids of MIG that it is listed in.
+    """
 
     pid: int
     memory_bytes: int | None
     kinds: tuple[str, ...]
     sm_percent: int | None
+    instances: tuple[tuple[int, int | None], ...] = ()
 
 
 def claims_of(gpu: GpuReading) -> tuple[Claim, ...]:
@@ -46,10 +50,16 @@ def claims_of(gpu: GpuReading) -> tuple[Claim, ...]:
         if percent is not None:
             sm[process.pid] = max(percent, sm.get(process.pid) or 0)
     sums: dict[int, int | None] = {}
-    for (pid, _, _), memory in instances.items():
+    inside: dict[int, list[tuple[int, int | None]]] = {}
+    for (pid, gi, ci), memory in instances.items():
+        if gi is not None:
+            inside.setdefault(pid, []).append((gi, ci))
         so_far = sums.get(pid)
         if memory is None:
             sums.setdefault(pid, None)
         else:
             sums[pid] = memory + (so_far or 0)
-    return tuple(Claim(pid, memory, tuple(kinds[pid]), sm.get(pid)) for pid, memory in sums.items())
+    return tuple(
+        Claim(pid, memory, tuple(kinds[pid]), sm.get(pid), tuple(inside.get(pid, ())))
+        for pid, memory in sums.items()
+    )

@@ -121,7 +121,8 @@ class Holder:
     `user` is the person it is attributed to, `uid` the account that it runs as. `memory_bytes` is
     its part of the memory used (parts and rest add up to it), `claimed_bytes` what the driver said;
     None: the driver does not say. `workers` are processes that keep the same memory alive and are
-    told under this one. `since` and `idle_s`: None where it cannot be known.
+    told under this one. `since` and `idle_s`: None where it cannot be known. `mig_uuids`: the MIG
+    instances that it is on, where the driver tells.
     """
 
     gpu_index: int
@@ -148,6 +149,7 @@ class Holder:
     owner_evidence: Phrase | None = None
     owner_sure: Sure = Sure.CERTAIN
     kinds: tuple[str, ...] = ()
+    mig_uuids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from roost.core.attribution.model import (
     Sure,
     phrase,
 )
-from roost.core.observation import ContainerFacts, ProcessFacts
+from roost.core.observation import ContainerFacts, GpuReading, ProcessFacts
 from roost.core.rules.model import IgnoreRule
 
 NOBODY_UID = 65534
@@ -79,22 +79,25 @@ def kind_of(facts: ProcessFacts, right: Right) -> Kind:
 def right_of(
     facts: ProcessFacts,
     user: str | None,
-    gpu_uuid: str,
-    gpu_index: int,
+    gpu: GpuReading,
+    instances: frozenset[str],
     memory_bytes: int | None,
     known: Known,
 ) -> Right:
-    """The right of this process to this GPU now, or which one it lacks."""
+    """The right of this process to this GPU now, or which one it lacks.
+
+    `instances`: UUIDs of the MIG instances that it is on; a grant of those is a right, too.
+    """
     job = facts.place.roost_job
     if job is not None:
         grants = [a for a in known.allocations if a.job == job]
-        if any(gpu_uuid in a.gpu_uuids for a in grants):
+        if any(_covers(a, gpu, instances) for a in grants):
             return Right(RightCode.JOB, phrase("right_job", job=job), True)
         if grants:
-            said = phrase("right_not_granted", job=job, gpu=gpu_index)
+            said = phrase("right_not_granted", job=job, gpu=gpu.index)
             return Right(RightCode.NOT_GRANTED, said, False)
         return Right(RightCode.ENDED_JOB, phrase("right_ended_job", job=job), False)
-    own = [a for a in known.allocations if a.user == user and gpu_uuid in a.gpu_uuids]
+    own = [a for a in known.allocations if a.user == user and _covers(a, gpu, instances)]
     for allocation in own:
         if allocation.booking is not None:
             said = phrase("right_booking", booking=allocation.booking)
@@ -119,9 +122,33 @@ def job_allocation(facts: ProcessFacts, known: Known) -> Allocation | None:
     return next((a for a in known.allocations if job is not None and a.job == job), None)
 
 
-def booking_of(user: str | None, gpu_uuid: str, known: Known) -> int | None:
-    mine = (a for a in known.allocations if a.user == user and gpu_uuid in a.gpu_uuids)
+def booking_of(
+    user: str | None, gpu: GpuReading, instances: frozenset[str], known: Known
+) -> int | None:
+    mine = (a for a in known.allocations if a.user == user and _covers(a, gpu, instances))
     return next((a.booking for a in mine if a.booking is not None), None)
+
+
+def instances_of(gpu: GpuReading, ids: tuple[tuple[int, int | None], ...]) -> frozenset[str]:
+    """UUIDs of the MIG instances with these (GPU instance, compute instance) ids."""
+    return frozenset(
+        mig.uuid
+        for mig in gpu.mig_instances
+        if any(
+            gi == mig.gpu_instance_id and ci in (None, mig.compute_instance_id) for gi, ci in ids
+        )
+    )
+
+
+def _covers(allocation: Allocation, gpu: GpuReading, instances: frozenset[str]) -> bool:
+    """Whether an allocation entitles to this GPU: whole, or to every instance that is used; where
+    the driver does not say which those are, to any instance of it."""
+    granted = allocation.gpu_uuids
+    if gpu.uuid in granted:
+        return True
+    if instances:
+        return instances <= set(granted)
+    return any(mig.uuid in granted for mig in gpu.mig_instances)
 
 
 def command_of(facts: ProcessFacts) -> str:

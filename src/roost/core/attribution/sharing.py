@@ -35,6 +35,7 @@ class Share:
     finding: Finding | None = None
     workers: list[ProcessFacts] = field(default_factory=list)
     sure: Sure = Sure.CERTAIN
+    instances: tuple[tuple[int, int | None], ...] = ()
 
     def add(self, amount: int | None) -> None:
         if amount is not None:
@@ -69,7 +70,14 @@ def split(gpu: GpuReading, host: Host, allowed_bytes: int, memory: Memory) -> Sp
             dead.append(claim)
         else:
             shares.append(
-                Share(facts, claim.memory_bytes, claim.memory_bytes, claim.kinds, claim.sm_percent)
+                Share(
+                    facts,
+                    claim.memory_bytes,
+                    claim.memory_bytes,
+                    claim.kinds,
+                    claim.sm_percent,
+                    instances=claim.instances,
+                )
             )
     named = {share.facts.pid for share in shares}
     free = [facts for facts in host.on(gpu) if facts.pid not in named]
@@ -152,6 +160,7 @@ def _inherit(
             Finding(reason, sure, sign, phrase(f"remedy_{reason}", pid=first.pid, gpu=gpu.index)),
             others,
             sure,
+            claim.instances,
         )
     )
     taken = {facts.pid for facts in heirs}
