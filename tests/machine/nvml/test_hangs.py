@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from roost.core.observation import DriverState, GpuReading, GpuState
 from tests.machine.nvml.conftest import Server
+from tests.real.fakenvml.state import FakeState
 
 Wait = Callable[[Callable[[], bool]], None]
 SOON = 0.15
@@ -173,3 +175,21 @@ def test_closing_while_a_call_hangs_leaves_no_process(server: Server, until: Wai
     server.driver.close()
     assert time.monotonic() - began < 2 + SLACK_S
     until(lambda: not helpers())
+
+
+def test_many_slow_cards_are_no_hang(server: Server, until: Wait) -> None:
+    server.state = FakeState.of("A100-80", 8)
+    server.options = replace(server.options, kill_after_s=1.0)
+    server.write()
+    helper = None
+    for index in range(8):  # each card takes 0.3 s, all together more than a hang may take
+        server.state.gpus[index].hangs = ["DeviceGetUUID"]
+        server.write()
+        assert server.read(0.3)[0].state is DriverState.NOT_ANSWERING
+        helper = helper or server.driver.helper_pid
+        server.state.gpus[index].hangs = []
+        for later in server.state.gpus[index + 1 :]:
+            later.hangs = ["DeviceGetUUID"]
+    server.write()
+    until(lambda: server.read()[0].state is DriverState.OK)
+    assert server.driver.helper_pid == helper

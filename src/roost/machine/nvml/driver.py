@@ -220,8 +220,7 @@ class NvmlDriver:
             )
         starting = helper.answers == 0 and index == IN_NO_CARD
         allowed = self._options.start_s if starting else self._options.kill_after_s
-        asked = helper.asked_at
-        if asked is not None and time.monotonic() - asked >= allowed:
+        if helper.silent_for() >= allowed:
             self._known.hangs(index, time.monotonic())
             helper.kill()
         if starting and not helper.killed:

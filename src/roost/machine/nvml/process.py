@@ -118,7 +118,12 @@ class HelperProcess:
 
     def in_card(self) -> int:
         """Index of the card that it is asking now, IN_NO_CARD for none."""
-        return progress_of(self._progress)
+        return progress_of(self._progress)[0]
+
+    def silent_for(self) -> float:
+        """Seconds since it was asked, or since it went on to another card."""
+        since = max(self.asked_at or 0.0, progress_of(self._progress)[1])
+        return time.monotonic() - since
 
     def kill(self) -> None:
         """SIGKILL. Whether that ends it, `gone` says: a call in the kernel may not return."""

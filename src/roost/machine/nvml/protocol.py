@@ -9,14 +9,17 @@ from __future__ import annotations
 import mmap
 import os
 import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from struct import Struct
 
 import msgspec
 
 from roost.core.observation import DriverReading, GpuReading
 
-PROGRESS_BYTES = 8
+_PROGRESS = Struct("=qd")
+PROGRESS_BYTES = _PROGRESS.size
 IN_NO_CARD = -1
 
 
@@ -89,14 +92,18 @@ def identity_of(path: str) -> Mapped | None:
     return Mapped(path, stat.st_dev, stat.st_ino, stat.st_mtime_ns)
 
 
-def progress_of(memory: mmap.mmap) -> int:
-    """The index of the card that is being asked, IN_NO_CARD for NVML as a whole."""
-    return int.from_bytes(memory[:PROGRESS_BYTES], "little", signed=True)
+def progress_of(memory: mmap.mmap) -> tuple[int, float]:
+    """The index of the card that is being asked, IN_NO_CARD for NVML as a whole, and since when on
+    the system's monotonic clock, which all processes share."""
+    index, since = _PROGRESS.unpack_from(memory)
+    return index, since
 
 
 def progress_into(memory: mmap.mmap) -> Callable[[int], None]:
+    """What the reader tells before it asks a card."""
+
     def tell(index: int) -> None:
-        memory[:PROGRESS_BYTES] = index.to_bytes(PROGRESS_BYTES, "little", signed=True)
+        _PROGRESS.pack_into(memory, 0, index, time.monotonic())
 
     return tell
 
