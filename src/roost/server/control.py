@@ -18,12 +18,12 @@ from typing import Any
 import structlog
 
 from roost.core.attribution.model import Memory
+from roost.core.model import JobState
 from roost.core.observation import Observation
-from roost.core.scheduler.decisions import Decision
-from roost.core.scheduler.events import Event, InventoryChanged, TimeReached
+from roost.core.scheduler.events import InventoryChanged, TimeReached
 from roost.server import attempts, desk, watch
 from roost.server.board import Board, RulesInForce
-from roost.server.deciding import carry_out
+from roost.server.deciding import carry_out, explained
 from roost.server.engines.base import (
     Changed,
     Connected,
@@ -33,7 +33,7 @@ from roost.server.engines.base import (
     LaunchRefused,
     Saw,
 )
-from roost.server.intents import Intent
+from roost.server.intents import Intent, Submit
 from roost.server.refusal import RefusalError
 from roost.server.restore import restore
 from roost.server.retention import RETENTION_EVERY_S, clean
@@ -45,11 +45,11 @@ log = structlog.get_logger()
 FLUSH_EVERY_S = 10.0
 MAX_BATCH = 500
 RETRY_S = 1.0
-Brain = Callable[[Sequence[Event]], Sequence[Decision]]
+EXPLAIN_MOST = 5_000
 
 
 class Control:
-    """`new_brain` makes an empty scheduler: a function from events to decisions."""
+    """One a server. What other threads may call is said below; the rest is its own thread's."""
 
     def __init__(
         self,
@@ -57,13 +57,11 @@ class Control:
         board: Board,
         engine: Engine,
         rules: RulesInForce,
-        new_brain: Callable[[], Brain],
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._store = store
         self._board = board
         self._engine = engine
-        self._new_brain = new_brain
         self._clock = clock
         self._queue: SimpleQueue[tuple[Intent, Future[Any]] | EngineEvent | None] = SimpleQueue()
         self._again: list[EngineEvent] = []
@@ -76,6 +74,8 @@ class Control:
         self._last_at = 0.0
         self._rest_s = 1.0
         self._ticked = 0.0
+        self._explain_due = False
+        self._explain_at = 0.0
         self._rules = rules
         self._work = self._rebuild()
         self._thread = threading.Thread(target=self._run, name="control", daemon=True)
@@ -155,11 +155,14 @@ class Control:
                     self._engine_event(item)
                     continue
                 intent, future = item
+                if isinstance(intent, Submit) and work.events and self._queue_is_limited():
+                    self._decide()
                 try:
                     replies.append((future, desk.handle(work, self._engine, intent)))
                 except RefusalError as no:
                     refused.append((future, no))
             self._decide()
+            self._explain()
             if work.now - self._cleaned_at > RETENTION_EVERY_S:
                 self._cleaned_at = work.now
                 work.extra.append(lambda c: clean(c, work.now))
@@ -193,13 +196,37 @@ class Control:
         events = work.events
         work.events = []
         if not events:
-            if work.now < self._ticked + self._rest_s:
+            soonest = work.scheduler.next_time()
+            due = soonest is not None and soonest <= work.now
+            if work.now < self._ticked + self._rest_s and not due:
                 return
             events = [TimeReached(work.now)]
         self._ticked = work.now
-        carry_out(work, self._engine, self._brain(events))
+        carry_out(work, self._engine, work.scheduler.step(events))
+        self._explain_due = True
         # A long queue is looked at less often, so that looking never fills the day.
         self._rest_s = min(10.0, max(1.0, 20.0 * (time.perf_counter() - began)))
+
+    def _queue_is_limited(self) -> bool:
+        """Whether some rule limits how many may wait, so that each submission must be counted
+        before the next is looked at."""
+        limits = self._work.rules.rules.limits
+        tables = (limits.classes, limits.per_user_of_class, limits.groups, limits.users,
+                  limits.group_of_class)  # fmt: skip
+        every = [limits.per_user, *(one for table in tables for one in table.values())]
+        return any(one.max_queued is not None for one in every)
+
+    def _explain(self) -> None:
+        """Why each job waits, for the lists; seldom enough that it never fills the day."""
+        work = self._work
+        if not self._explain_due or work.now < self._explain_at:
+            return
+        began = time.perf_counter()
+        self._explain_due = False
+        waiting = [job for job in work.jobs.values() if job.state is JobState.PENDING]
+        for job in waiting[:EXPLAIN_MOST]:
+            explained(work, job, work.scheduler.explain(job.id))
+        self._explain_at = work.now + max(0.5, 20.0 * (time.perf_counter() - began))
 
     def _engine_event(self, event: EngineEvent) -> None:
         work = self._work
@@ -285,7 +312,8 @@ class Control:
     def _rebuild(self) -> Work:
         now = self._now()
         work = restore(self._store, self._board, self._rules, now)
-        self._brain = self._new_brain()
+        events, work.events = work.events, []
+        carry_out(work, self._engine, work.scheduler.step(events))
         self._foreign = {}
         self._flushed_at = now
         through = work.ledger.through or 0.0

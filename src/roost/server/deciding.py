@@ -11,6 +11,7 @@ import msgspec
 
 from roost.core.model import EndReason, JobState
 from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Wait
+from roost.core.text.catalogue import say
 from roost.server.engines.base import Engine
 from roost.server.work import Work
 from roost.store.records import AllocationRecord, AttemptRecord, JobInput, JobRecord, Said
@@ -57,7 +58,7 @@ def carry_out(work: Work, engine: Engine, decisions: Iterable[Decision]) -> None
             case Finish():
                 _finish(work, job, decision)
             case Wait():
-                work.put(msgspec.structs.replace(job, wait=decision), stored=False)
+                explained(work, job, decision)
 
 
 def _start(work: Work, engine: Engine, job: JobRecord, decision: Start) -> None:
@@ -89,6 +90,12 @@ def _start(work: Work, engine: Engine, job: JobRecord, decision: Start) -> None:
         )  # fmt: skip
         work.new_allocations.append(number)
     launch(work, engine, started)
+
+
+def explained(work: Work, job: JobRecord, wait: Wait) -> None:
+    """Keeps why a job waits, in memory, where it changed."""
+    if job.wait != wait:
+        work.put(msgspec.structs.replace(job, wait=wait), stored=False)
 
 
 def launch(work: Work, engine: Engine, job: JobRecord) -> None:
@@ -150,15 +157,14 @@ def _stop(
 
 
 def _finish(work: Work, job: JobRecord, decision: Finish) -> None:
-    text = "" if decision.reason_code == "cancelled" else decision.reason_code
-    said = Said(f"wait.{text}") if text else None
+    said = Said(f"wait.{decision.reason_code}")
     work.put(
         msgspec.structs.replace(
             job,
             state=JobState.CANCELLED,
             ended_at=work.now,
             end_reason=EndReason.CANCELLED,
-            text=text,
+            text=say("en", said.message),
             said=said,
             wait=None,
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from roost.core.model import JobState
+from roost.core.model import EndReason, JobState
 from roost.core.output import output_path
 from roost.core.rules.model import Rules
 from roost.core.scheduler.events import (
@@ -22,12 +22,14 @@ from roost.core.scheduler.events import (
     JobSubmitted,
     RulesChanged,
 )
+from roost.core.text.catalogue import say
 from roost.server.board import RulesInForce
 from roost.server.engines.base import Engine
 from roost.server.intents import (
     AdoptRules,
     Cancel,
     Drain,
+    Explain,
     Hold,
     Intent,
     Note,
@@ -42,7 +44,7 @@ from roost.server.work import Work
 from roost.store import jobs as job_queries
 from roost.store import ledger as ledger_queries
 from roost.store import log as log_queries
-from roost.store.records import JobRecord
+from roost.store.records import JobRecord, Said
 from roost.wire.messages import Configure, HostFacts
 
 SHOWN_COMMAND_BYTES = 4096
@@ -70,6 +72,9 @@ def handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
             return lambda: None
         case AdoptRules():
             return _adopt(work, engine, intent)
+        case Explain():
+            number, scheduler = intent.job, work.scheduler
+            return lambda: scheduler.explain(number)
         case RulesWrong():
             work.rules = replace(work.rules, problem=intent.problem, mistakes=intent.mistakes)
             work.event("rules", "", problem=intent.problem)
@@ -77,9 +82,9 @@ def handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
 
 
 def _submit(work: Work, wanted: Submit) -> Callable[[], Any]:
-    group, priority_class, notes = checked(work, wanted)
-    indices: tuple[int | None, ...] = (None,) if wanted.indices is None else wanted.indices
     first = work.next_job
+    group, priority_class, after = checked(work, wanted)
+    indices: tuple[int | None, ...] = (None,) if wanted.indices is None else wanted.indices
     numbers = list(range(first, first + len(indices)))
     work.next_job += len(indices)
     work.inputs[first] = wanted.given
@@ -101,14 +106,29 @@ def _submit(work: Work, wanted: Submit) -> Callable[[], Any]:
             source=wanted.source, input_id=first,
         )  # fmt: skip
         work.add(job)
-        work.events.append(JobSubmitted(work.now, job.scheduled()))
+        if after is None:
+            _never(work, job)
+        else:
+            told = replace(job.scheduled(), after=after)
+            work.events.append(JobSubmitted(work.now, told))
     records = work.jobs
 
-    def answer() -> tuple[list[int], JobState, list[str]]:
+    def answer() -> tuple[list[int], JobState]:
         job = records.get(first)
-        return numbers, job.state if job is not None else JobState.CANCELLED, notes
+        return numbers, job.state if job is not None else JobState.CANCELLED
 
     return answer
+
+
+def _never(work: Work, job: JobRecord) -> None:
+    """A job that waits for one that has ended without completing ends like it would have."""
+    said = Said("wait.dependency_failed")
+    work.put(
+        msgspec.structs.replace(
+            job, state=JobState.CANCELLED, ended_at=work.now, end_reason=EndReason.CANCELLED,
+            text=say("en", said.message), said=said,
+        )
+    )  # fmt: skip
 
 
 def _shown(command: tuple[bytes, ...]) -> tuple[bytes, ...]:

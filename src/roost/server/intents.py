@@ -104,4 +104,11 @@ class RulesWrong:
     mistakes: tuple[RulesProblem, ...] = ()
 
 
-Intent = Submit | Cancel | Hold | Requeue | Drain | Note | AdoptRules | RulesWrong
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """Why a job waits, as of now: changes nothing."""
+
+    job: int
+
+
+Intent = Submit | Cancel | Hold | Requeue | Drain | Note | AdoptRules | RulesWrong | Explain

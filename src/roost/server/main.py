@@ -5,6 +5,7 @@ Runs in whatever account it was started; needs no right but its own files and th
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import errno
 import logging
@@ -14,20 +15,20 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import structlog
 import uvicorn
 
-from roost.core.text.catalogue import say
+from roost.core.text.catalogue import language_of, say
 from roost.server.api.app import make_app
 from roost.server.api.context import Context
 from roost.server.api.live import Live
 from roost.server.api.peer import PeerProtocol, People
 from roost.server.api.render import Jobs
 from roost.server.board import Board
-from roost.server.brain import new_brain
 from roost.server.config import ServerConfig
 from roost.server.control import Control
 from roost.server.desk import settings_of
@@ -116,7 +117,7 @@ async def _serve(config: ServerConfig, store: Store, listening: socket.socket) -
     engine = AgentEngine(config.agent_socket, _server_id(store))
     force = last_in_force(store)
     engine.configure(settings_of(force.rules))
-    control = Control(store, board, engine, force, new_brain)
+    control = Control(store, board, engine, force)
     live = Live(asyncio.get_running_loop())
     board.listeners.append(live.changed)
     control.start()
@@ -222,4 +223,28 @@ def _log_as_json() -> None:
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`roost server`: --state, --socket, --rules and --database as `roost serve` gives them.
+
+    The agent's socket lies beside the API's. Returns the exit code.
+    """
+    parser = argparse.ArgumentParser("roost server", allow_abbrev=False)
+    parser.add_argument("--state", type=Path, default=Path("/var/lib/roost"))
+    parser.add_argument("--socket", type=Path, default=Path("/run/roost/roost.sock"))
+    parser.add_argument("--rules", type=Path, default=Path("/etc/roost/rules.toml"))
+    parser.add_argument("--database")
+    given = parser.parse_args(arguments)
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG")
+    return run_server(
+        ServerConfig(
+            state=given.state,
+            socket=given.socket,
+            agent_socket=given.socket.with_name("agent.sock"),
+            rules=given.rules,
+            database=given.database,
+            language=language_of(locale or ""),
+        )
     )

@@ -54,7 +54,9 @@ def restore(store: Store, board: Board, rules: RulesInForce, now: float) -> Work
         users = ledger_queries.held_by(connection, "user", now, half_life_s)
         groups = ledger_queries.held_by(connection, "group", now, half_life_s)
     work.events = [RulesChanged(now, rules.rules), *_machine(work, now)]
-    work.events.append(UsageRestored(now, users, groups))
+    work.events.append(
+        UsageRestored(now, _with_running(work, users, "user"), _with_running(work, groups, "group"))
+    )
     work.events += [_restored(work, number, now) for number in work.jobs]
     board.jobs.clear()
     board.jobs.update(work.jobs)
@@ -94,3 +96,15 @@ def _restored(work: Work, number: int, now: float) -> JobRestored:
         checkpointed_at=job.checkpointed_at,
         preempt_by=attempt.stop_for_job if preempting and attempt is not None else None,
     )
+
+
+def _with_running(
+    work: Work, stored: tuple[tuple[str, float], ...], column: str
+) -> tuple[tuple[str, float], ...]:
+    """Past use with what is held since the ledger was last stored, up to now."""
+    totals = dict(stored)
+    for allocation in work.allocations.values():
+        name = getattr(allocation, column)
+        span_s = max(0.0, work.now - allocation.held_through)
+        totals[name] = totals.get(name, 0.0) + span_s * allocation.share
+    return tuple(sorted(totals.items()))

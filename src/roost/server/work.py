@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from roost.core.model import Gpu
 from roost.core.scheduler.events import Event
+from roost.core.scheduler.scheduler import Scheduler
 from roost.server.board import Board, RulesInForce
 from roost.server.ledger import Ledger
 from roost.store import jobs as job_queries
@@ -50,6 +51,7 @@ class Work:
         self.next_job = 1
         self.next_allocation = 1
         self.events: list[Event] = []
+        self.scheduler = Scheduler()
         self._clear()
 
     def _clear(self) -> None:

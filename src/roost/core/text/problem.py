@@ -72,21 +72,9 @@ MESSAGES = {
         " jobs here",
         "此 Roost 由普通用户启动，只服务该用户本人；{user} 无法在此运行作业",
     ),
-    "no_group": (
-        "there is no group {group} in the rules; you can charge: {groups}",
-        "规则中没有组 {group}；可以使用的组：{groups}",
-    ),
-    "not_in_group": (
-        "{user} is not in group {group}; you can charge: {groups}",
-        "{user} 不在组 {group} 中；可以使用的组：{groups}",
-    ),
     "array_too_large": (
         "this array has {count} jobs; the most is {limit} (rules: max_array)",
         "该数组有 {count} 个作业；最多允许 {limit} 个（规则：max_array）",
-    ),
-    "no_such_after": (
-        "there is no job {job} to wait for (after)",
-        "要等待的作业 {job} 不存在（after）",
     ),
     "no_gpu": (
         "there is no GPU {gpu} on this server; it has {gpus}",
@@ -152,9 +140,5 @@ MESSAGES = {
     "bad_environment": (
         "environment: {value} is no name of a variable",
         "environment：{value} 不是有效的变量名",
-    ),
-    "too_many_rows": (
-        "{count} is too many; the most is {limit}",
-        "数量 {count} 过多；上限为 {limit}",
     ),
 }

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Response
 
 from roost.core.model import JobState
+from roost.core.scheduler.decisions import Wait
 from roost.server.api.context import Call, Caller, answer
 from roost.server.api.models import (
     MAX_JOB,
@@ -23,7 +24,7 @@ from roost.server.api.models import (
 from roost.server.api.problems import accepted_language
 from roost.server.api.render import why_json
 from roost.server.api.submitted import intent_of
-from roost.server.intents import Cancel, Hold, Note, Requeue
+from roost.server.intents import Cancel, Explain, Hold, Note, Requeue
 from roost.server.refusal import RefusalError
 from roost.store import jobs as queries
 from roost.store.records import AuditRecord, JobRecord
@@ -60,11 +61,11 @@ async def submit(given: SubmissionIn, call: Caller) -> Response:
     """Queue a job, or an array of jobs, that runs as the caller."""
     context = call.context
     intent = intent_of(given, call.person, context.board.rules.rules)
-    numbers, state, notes = await context.intend(intent)
+    numbers, state = await context.intend(intent)
     body: dict[str, Any] = {"job": numbers[0], "state": state.value}
     if intent.indices is not None:
         body["jobs"] = numbers
-    body["notes"] = notes
+    body["notes"] = []
     return answer(body, 201)
 
 
@@ -133,7 +134,11 @@ async def one(number: Number, call: Caller) -> Response:
 async def why(number: Number, call: Caller, lang: str | None = None) -> Response:
     """What a waiting job waits for, which rules and jobs stand before it, and until when."""
     language = accepted_language(lang[:16]) if lang else call.language
-    return answer(why_json(await found(call, number), language, call.context.time_zone))
+    job = await found(call, number)
+    wait: Wait | None = None
+    if job.state is JobState.PENDING:
+        wait = await call.context.intend(Explain(number))
+    return answer(why_json(job, wait, language, call.context.time_zone, call.context.clock()))
 
 
 @router.get("/{number}/wait", response_model=JobOut)

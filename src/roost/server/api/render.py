@@ -7,6 +7,8 @@ owner and operators. A rendered job is kept until the record changes.
 from __future__ import annotations
 
 import functools
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -14,9 +16,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 
 from roost.core.model import Gpu, JobState
-from roost.core.scheduler.decisions import Reason
+from roost.core.scheduler.decisions import Wait
 from roost.core.text.catalogue import say
 from roost.core.text.printable import printable
+from roost.core.text.wait import render_reason, render_wait
 from roost.server.intents import Person
 from roost.store.records import JobRecord
 
@@ -43,13 +46,18 @@ def iso(at: float | None, time_zone: str) -> str | None:
         return None
 
 
-def reason_text(reason: Reason, language: str) -> str:
-    """The sentence of a reason to wait."""
-    numbers = dict(reason.numbers)
-    try:
-        return say(language, f"wait.{reason.code}", **numbers)
-    except (KeyError, ImportError, IndexError):
-        return reason.code.replace("_", " ")
+def clock_of(now: float, time_zone: str) -> Callable[[float], str]:
+    """Writes times as people read them: the hour today, else the day as well."""
+    today = datetime.fromtimestamp(now, zone(time_zone)).date()
+
+    def clock(at: float) -> str:
+        try:
+            when = datetime.fromtimestamp(at, zone(time_zone))
+        except (OverflowError, ValueError, OSError):
+            return "–"
+        return f"{when:%H:%M}" if when.date() == today else f"{when:%Y-%m-%d %H:%M}"
+
+    return clock
 
 
 def said_of(job: JobRecord, language: str) -> str:
@@ -89,8 +97,8 @@ def job_json(
     """One job, whole. `private`: for its owner or an operator."""
     request = job.request
     wait = None
-    if job.state is JobState.PENDING and job.wait is not None and job.wait.reasons:
-        wait = reason_text(job.wait.reasons[0], language)
+    if job.state is JobState.PENDING:
+        wait = render_wait(language, job.wait or Wait(job.id), clock_of(time.time(), time_zone), 1)
     mean = round(100.0 * job.busy_s / job.observed_s, 1) if job.observed_s > 0 else None
     command = [printable(word) for word in (job.command if private else job.command[:1])]
     return {
@@ -141,16 +149,18 @@ def job_json(
     }
 
 
-def why_json(job: JobRecord, language: str, time_zone: str) -> dict[str, Any]:
+def why_json(
+    job: JobRecord, wait: Wait | None, language: str, time_zone: str, now: float
+) -> dict[str, Any]:
     """What a waiting job waits for, first reason first."""
-    wait = job.wait if job.state is JobState.PENDING else None
+    clock = clock_of(now, time_zone)
     return {
         "job": job.id,
         "state": job.state.value,
         "reasons": [
             {
                 "code": reason.code,
-                "text": reason_text(reason, language),
+                "text": render_reason(language, reason, clock),
                 "rule": reason.rule,
                 "blocking_jobs": reason.blocking_jobs,
                 "blocking_bookings": reason.blocking_bookings,
