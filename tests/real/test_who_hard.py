@@ -205,6 +205,20 @@ def test_a_machine_of_another_boot_starts_anew(devices: Path, processes: Process
     assert memory.boot_id == observation.boot_id
 
 
+def test_thousands_of_descriptors_neither_stall_the_look_nor_hide_a_holder(
+    alice: rig.Account, devices: Path, processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("roost.machine.proc.holding.MOST_DESCRIPTORS", 500)
+    hiding = HOLD.replace("fds =", "many = [os.open('/dev/null', 0) for _ in range(900)]\nfds =")
+    process, _ = processes.run(hiding, str(devices / "nvidia0"), uid=alice.uid)
+    gpus = ScriptedGpus()
+    gpus.say(0, GIB, GpuProcess(process.pid, GIB))
+    watcher = observer(gpus, devices)
+    answer = Seen(watcher).look(scan=True)
+    watcher.close()
+    assert holders(answer, 0)[process.pid].user == alice.name
+
+
 def test_processes_that_come_and_go_all_the_time_do_no_harm(
     alice: rig.Account, devices: Path
 ) -> None:

@@ -259,7 +259,10 @@ class Observer:
             self._seen.intersection_update(self._sweep)
             share = self.config.sample_s / self.config.sweep_s
             self._sweep_step = max(1, round(len(self._sweep) * share))
+        until = time.monotonic() + self.config.slice_s
         for _ in range(min(len(self._sweep), self._sweep_step)):
+            if time.monotonic() >= until:
+                return  # somebody's thousands of descriptors: the sweep takes longer then
             pid = self._sweep.pop()
             if pid in self._watched:
                 self._read(pid, now)

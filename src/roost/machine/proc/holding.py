@@ -15,11 +15,13 @@ from roost.machine.proc.devices import DeviceMatcher
 from roost.machine.proc.read import GoneError, HiddenError, read_at, translate
 
 MAPS_LIMIT_BYTES = 64 * 1024 * 1024
+MOST_DESCRIPTORS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What was found. `sockets` are descriptor names of sockets; `visible` False: EACCES."""
+    """What was found. `sockets` are descriptor names of sockets; `visible` False: EACCES, or more
+    descriptors than are worth looking through, and no device among the first of them."""
 
     uses: tuple[DeviceUse, ...]
     visible: bool = True
@@ -106,7 +108,7 @@ def _list(directory: int, table: bytes, via: str, matcher: DeviceMatcher, deep: 
         names = os.listdir(descriptor)
         uses: dict[DeviceUse, None] = {}
         sockets = []
-        for text in names:
+        for text in names[:MOST_DESCRIPTORS]:
             name = text.encode("ascii")
             try:
                 target = os.readlink(name, dir_fd=descriptor)
@@ -119,7 +121,8 @@ def _list(directory: int, table: bytes, via: str, matcher: DeviceMatcher, deep: 
                         uses[DeviceUse(printable(match.path), match.minor, via)] = None
             elif target.startswith(b"socket:"):
                 sockets.append(name)
-        return Holding(tuple(uses), True, len(names), tuple(sockets))
+        whole = len(names) <= MOST_DESCRIPTORS or any(use.minor is not None for use in uses)
+        return Holding(tuple(uses), whole, len(names), tuple(sockets))
     except OSError as error:
         raise translate(error) from error
     finally:
