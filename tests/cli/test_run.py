@@ -247,13 +247,14 @@ def test_notes_are_told_beside_the_number(stub: Stub, roost: Roost):
     ],
 )
 def test_wait_exits_as_the_job_did(stub: Stub, roost: Roost, ended: dict[str, Any], code: int):
-    stub.answers["GET /v1/jobs/45/wait"] = (200, ended)
+    stub.answers["GET /v1/jobs/45"] = stub.answers["GET /v1/jobs/45/wait"] = (200, ended)
     assert roost("run", "--wait", "--", "true").returncode == code
     assert roost("wait", "45").returncode == code
 
 
 def test_wait_gives_up_at_its_timeout(stub: Stub, roost: Roost):
-    stub.answers["GET /v1/jobs/45/wait"] = (200, job(45, "RUNNING"))
+    running = (200, job(45, "RUNNING"))
+    stub.answers["GET /v1/jobs/45"] = stub.answers["GET /v1/jobs/45/wait"] = running
     done = roost("wait", "--timeout", "1s", "45")
     assert done.returncode == 124
     assert "job 45 has not ended" in done.stderr

@@ -214,6 +214,28 @@ def test_no_socket_and_a_dead_socket_are_no_daemon(tmp_path: Path):
     assert not caught.value.missing
 
 
+def test_patience_waits_for_a_daemon_that_starts_again_but_not_for_one_that_never_was(
+    tmp_path: Path,
+):
+    path = str(tmp_path / "s.sock")
+    started = time.monotonic()
+    with pytest.raises(NoDaemonError):
+        Client(path, patience_s=5.0).ping()
+    assert time.monotonic() - started < 1
+    dead = socket.socket(socket.AF_UNIX)
+    dead.bind(path)
+    dead.close()
+
+    def start_again() -> None:
+        time.sleep(0.2)
+        (tmp_path / "s.sock").unlink()
+        time.sleep(0.1)
+        Scripted(path).scripts = [[OK + b"Content-Length: 2\r\n\r\n{}"]]
+
+    threading.Thread(target=start_again, daemon=True).start()
+    assert Client(path, patience_s=5.0).call("GET", "/") == {}
+
+
 def test_a_path_longer_than_the_kernels_limit_is_reached(tmp_path: Path):
     folder = tmp_path / ("x" * 120)
     folder.mkdir()

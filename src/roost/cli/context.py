@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from roost.cli.parse import Parsed
     from roost.client.api import Client
 
+PATIENCE_S = 3.0
+
 
 class Context:
     """One call of one command. `client()` connects on first use."""
@@ -35,7 +37,9 @@ class Context:
         if self._client is None:
             from roost.client.api import Client
 
-            self._client = Client(self.option("socket"), language=self.terminal.language)
+            self._client = Client(
+                self.option("socket"), language=self.terminal.language, patience_s=PATIENCE_S
+            )
         return self._client
 
     def say(self, message: str, **numbers: object) -> str:

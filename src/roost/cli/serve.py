@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 from roost import __version__
 from roost.cli import account
@@ -119,6 +120,8 @@ def serve(context: Context) -> int:
 
     supervisor = Supervisor(parts, ready, lambda: greet(context, where, client), restart)
     failed = supervisor.run()
+    with suppress(FileNotFoundError):
+        os.unlink(where.socket)  # commands then say at once that there is no daemon
     os.close(lock)
     if failed is not None:
         part, status = failed

@@ -43,6 +43,7 @@ def wait_for(context: Context, jobs: list[int], timeout_s: float | None = None) 
 
 def until_ended(context: Context, number: int, deadline: float | None = None) -> Any:
     """The job when it has ended, or as it is at the deadline."""
+    context.client().job(number)  # an unknown job is said at once, as is a daemon that is not there
     while True:
         left = POLL_S if deadline is None else min(POLL_S, max(0.0, deadline - time.monotonic()))
         job = patiently(context, partial(context.client().wait, number, left), deadline)

@@ -30,6 +30,7 @@ class Client:
 
     Every method raises RoostError when the daemon refuses, NotAllowedError among them for what the
     caller has no right to, and NoDaemonError when nothing listens. Use it in one thread.
+    `patience_s`: how long to try a socket that nobody answers (a daemon that starts again).
     `answered`: this daemon has answered before, so that its absence may be a restart.
     """
 
@@ -39,10 +40,11 @@ class Client:
         *,
         language: str = "en",
         timeout_s: float | None = 60.0,
+        patience_s: float = 0.0,
     ) -> None:
         self.socket_path = socket_path or default_socket()
         self._headers = f"Accept-Language: {language}\r\n"
-        self._connection = Connection(self.socket_path, timeout_s)
+        self._connection = Connection(self.socket_path, timeout_s, patience_s)
         self.answered = False
 
     def __enter__(self) -> Self:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import _socket
 import os
+import time
 
 from roost.client.errors import AnswerLostError, NoDaemonError, NotAllowedError, RoostError
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 MAX_HEAD_BYTES = 64 * 1024
 MAX_BODY_BYTES = 1 << 30
 MAX_PATH_BYTES = 107
+PAUSE_S = 0.05
 _PEEK = _socket.MSG_PEEK | _socket.MSG_DONTWAIT
 
 
@@ -35,10 +37,13 @@ class Connection:
     """One connection, made on first use and again when the daemon closed it while it was idle.
 
     Not for several threads at once. `timeout_s` limits each wait for the daemon, None for none.
+    `patience_s`: how long a socket that nobody answers is tried again, since the daemon may be
+    starting again; one that is not there at all is an error at once.
     """
 
-    def __init__(self, path: str, timeout_s: float | None = 60.0) -> None:
+    def __init__(self, path: str, timeout_s: float | None = 60.0, patience_s: float = 0.0) -> None:
         self.path = path
+        self.patience_s = patience_s
         self.timeout_s = timeout_s
         self._socket: _socket.socket | None = None
         self._buffer = b""
@@ -103,8 +108,21 @@ class Connection:
                 self._socket.settimeout(self.timeout_s)
                 return self._socket
             self.close()
-        self._socket = connect(self.path, self.timeout_s)
+        self._socket = self._connect()
         return self._socket
+
+    def _connect(self) -> _socket.socket:
+        left = self.patience_s
+        refused = False
+        while True:
+            try:
+                return connect(self.path, self.timeout_s)
+            except NoDaemonError as error:
+                refused = refused or not error.missing
+                if left <= 0 or not refused:
+                    raise
+            time.sleep(PAUSE_S)
+            left -= PAUSE_S
 
     def _response(self, connection: _socket.socket) -> Response:
         status, fields = self._answer_head(connection)
