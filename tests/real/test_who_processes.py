@@ -361,8 +361,9 @@ def test_a_device_opened_in_silence_is_known_by_the_next_sample(
 
 
 def test_memory_without_an_owner_is_searched_for_after_three_seconds(
-    people, devices, processes, gpus, seen
+    people, devices, processes, gpus
 ) -> None:
+    seen = Seen(observer(gpus, devices, sweep_s=1e9))  # the sweep will not find it
     process, _ = processes.run(HOLD, str(devices / "nvidia0"), uid=people["bob"].uid)
     gpus.say(0, 4 * GIB)
     seen.watcher._watch.close()  # no events: the memory alone is the evidence
@@ -375,6 +376,7 @@ def test_memory_without_an_owner_is_searched_for_after_three_seconds(
     else:
         raise AssertionError("never searched for")
 
+    seen.watcher.close()
     assert found[process.pid].memory_bytes == 4 * GIB
 
 

@@ -255,7 +255,8 @@ class Observer:
     def _sweep_slice(self, now: float) -> None:
         """The share of one sample in passing every process within `sweep_s`."""
         if not self._sweep:
-            self._sweep = [pid for pid in list_pids(self.config.proc) if pid not in self._own]
+            pids = (pid for pid in list_pids(self.config.proc) if pid not in self._own)
+            self._sweep = sorted(pids, reverse=True)  # the oldest first, at the end
             self._seen.intersection_update(self._sweep)
             share = self.config.sample_s / self.config.sweep_s
             self._sweep_step = max(1, round(len(self._sweep) * share))
