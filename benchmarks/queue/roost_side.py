@@ -10,7 +10,14 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from benchmarks.queue.side import GPUS, Person, Side, UnavailableError, basic_environment
+from benchmarks.queue.side import (
+    GPUS,
+    Person,
+    Side,
+    UnavailableError,
+    basic_environment,
+    wait_until,
+)
 from roost.client import Client, RoostError
 from tests.real.fakenvml.state import FakeState, environment
 from tests.real.rig import Daemon, readable_python
@@ -52,9 +59,8 @@ class RoostSide(Side):
         except AssertionError as error:
             raise UnavailableError(str(error)) from error
         with Client(str(self.daemon.socket)) as client:
-            seen = len(client.status()["gpus"])
-            if seen != GPUS:
-                raise UnavailableError(f"Roost sees {seen} GPUs of {GPUS}: {self.daemon.log()}")
+            if not wait_until(lambda: len(client.status()["gpus"]) == GPUS, 20):
+                raise UnavailableError(f"Roost does not see {GPUS} GPUs: {self.daemon.log()}")
             return f"roost {client.ping()['roost']}"
 
     def stop(self) -> None:

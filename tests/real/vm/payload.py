@@ -64,7 +64,10 @@ def inside(image: Image, mounted: Path, *command: str) -> None:
 
 def install(image: Image, mounted: Path, wheels: list[str]) -> None:
     pip = [f"{PAYLOAD_MOUNT}/roost/bin/pip", "install", "-q", "--no-index", "--no-deps"]
-    inside(image, mounted, *pip, "--root-user-action=ignore", *wheels)
+    inside(image, mounted, *pip, "--no-compile", "--root-user-action=ignore", *wheels)
+    # Emulated, Python is slow: it must never compile there, whatever the disk makes of file times.
+    compiled = ["-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"]
+    inside(image, mounted, "python3", *compiled, f"{PAYLOAD_MOUNT}/roost/lib")
 
 
 def roost_wheel(folder: Path) -> Path:
