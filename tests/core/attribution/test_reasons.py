@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import string
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -246,6 +248,12 @@ def test_each_reason_has_a_name_and_a_remedy_in_both_languages(reason: Reason) -
         english, chinese = MESSAGES[code]
         assert english
         assert any("一" <= character <= "鿿" for character in chinese)
+
+
+def test_the_page_on_attribution_has_every_reason_in_its_order() -> None:
+    page = Path(__file__).resolve().parents[3] / "docs" / "attribution.md"
+    rows = re.findall(r"^\| `(\w+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert rows == [reason.value for reason in Reason]
 
 
 def test_both_languages_say_the_same_values() -> None:
