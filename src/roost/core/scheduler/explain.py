@@ -291,7 +291,8 @@ class Explainer:
         state, job = self._state, entry.job
         if job.request.cpus > self._pool.room_for(entry)[0]:
             return 0
-        way = in_the_way(self._reservations, state.now, job.request.walltime_s)
+        others = [one for one in self._reservations if one.job != job.id]
+        way = in_the_way(others, state.now, job.request.walltime_s)
         if any(job.request.cpus > one.spare_cpus for one in way):
             return 0
         banned = frozenset[str]().union(*(one.slots for one in way))

@@ -69,11 +69,11 @@ MESSAGES = {
     "rule": ("{sentence} (rules: {rule})", "{sentence}（规则：{rule}）"),
     "gpus": (
         "waits for {need_gpus}: {free_are} free",
-        "等待 {need_gpus}：现有 {free} 张空闲",
+        "等待 {need_gpus}：现有 {free_are}空闲",
     ),
     "gpus_model": (
         "waits for {need_gpus} of model {model}: {free_are} free",
-        "等待 {need_gpus}（型号 {model}）：现有 {free} 张空闲",
+        "等待 {need_gpus}（型号 {model}）：现有 {free_are}空闲",
     ),
     "gpus_never": (
         "needs {need_gpus}, but this server has {total} now",
@@ -157,8 +157,8 @@ MESSAGES = {
     ),
     "being_decided": ("is just being decided on", "正在调度"),
     "join": ("; ", "；"),
-    "is_free": ("{count} is", "{count}"),
-    "are_free": ("{count} are", "{count}"),
+    "is_free": ("{count} is", "{count} 张"),
+    "are_free": ("{count} are", "{count} 张"),
     "gpu_list": ("GPU {gpus}", "GPU {gpus}"),
 }
 

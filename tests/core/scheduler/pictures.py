@@ -1,0 +1,319 @@
+"""A server by hand: submit, let time pass, end jobs, and look at it as "g0:alice g1:-".
+
+It keeps its own book of who holds what from the decisions alone, and checks after every step what
+must always hold; so each test that uses it is also a test of those laws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from roost.core.model import Gpu, Grant, Job, JobState, PriorityClass, Request
+from roost.core.rules.load import load
+from roost.core.rules.model import Rules
+from roost.core.rules.units import parse_duration, parse_size
+from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop
+from roost.core.scheduler.events import (
+    Event,
+    ForeignUse,
+    GpuChanged,
+    InventoryChanged,
+    JobCancelled,
+    JobCheckpointed,
+    JobEnded,
+    JobHeld,
+    JobStarted,
+    JobSubmitted,
+    RulesChanged,
+    TimeReached,
+)
+from roost.core.scheduler.limits import applied_limits
+from roost.core.scheduler.scheduler import Scheduler
+from roost.core.text.wait import render_wait
+
+GIB = 1 << 30
+NO_MIN_RUN = '[classes.background]\nmin_run = "0s"\n[classes.regular]\nmin_run = "0s"\n'
+
+
+def gpus_of(
+    count: int, links: str = "none", model: str = "NVIDIA A100", numa: int = 2
+) -> list[Gpu]:
+    """`links`: "none", "pairs" (0-1, 2-3, …) or "all". NUMA nodes share the GPUs in halves."""
+    found = []
+    for index in range(count):
+        others = {
+            "none": [],
+            "pairs": [index ^ 1] if index ^ 1 < count else [],
+            "all": [other for other in range(count) if other != index],
+        }[links]
+        names = tuple(f"GPU-{other}" for other in others)
+        node = index * numa // count
+        found.append(Gpu(f"GPU-{index}", index, model, 80 * GIB, node, names))
+    return found
+
+
+class World:
+    """`text` is a rules file. Jobs are numbers from 1; time starts at 1000 s."""
+
+    def __init__(
+        self,
+        count: int = 4,
+        text: str = "",
+        *,
+        cpus: int = 256,
+        memory: str = "2T",
+        gpus: Sequence[Gpu] | None = None,
+        links: str = "none",
+    ) -> None:
+        self.scheduler = Scheduler()
+        self.now = 1000.0
+        self.rules = load(text)
+        self.gpus = {gpu.uuid: gpu for gpu in (gpus or gpus_of(count, links))}
+        self.cpus, self.memory_bytes = cpus, parse_size(memory)
+        self.jobs: dict[int, Job] = {}
+        self.states: dict[int, JobState] = {}
+        self.attempts: dict[int, int] = {}
+        self.held: dict[int, tuple[Grant, ...]] = {}
+        self.started_at: dict[int, float] = {}
+        self.ending_since: dict[int, float] = {}
+        self.finished: dict[int, str] = {}
+        self.foreign: dict[str, int] = {}
+        self.unusable: set[str] = set()
+        self.log: list[Decision] = []
+        self.events: list[Event] = []
+        self.step(
+            RulesChanged(self.now, self.rules),
+            InventoryChanged(self.now, tuple(self.gpus.values()), cpus, self.memory_bytes),
+        )
+
+    # -- what happens --------------------------------------------------------------------------
+
+    def step(self, *events: Event) -> list[Decision]:
+        self.events += events
+        decisions = self.scheduler.step(events)
+        for decision in decisions:
+            self._take(decision)
+        self._check()
+        self.log += decisions
+        return decisions
+
+    def job(
+        self,
+        user: str = "alice",
+        gpus: int = 1,
+        which: str = "regular",
+        *,
+        time: str | None = None,
+        share: str | None = None,
+        model: str | None = None,
+        cpus: int = 1,
+        memory: str | None = None,
+        group: str = "default",
+        requeue: bool = True,
+        **more: object,
+    ) -> Job:
+        request = Request(
+            gpus=gpus,
+            gpu_memory_bytes=None if share is None else parse_size(share),
+            gpu_model=model,
+            cpus=cpus,
+            memory_bytes=None if memory is None else parse_size(memory),
+            walltime_s=None if time is None else int(parse_duration(time)),
+        )
+        job = Job(
+            len(self.jobs) + 1, user, group, PriorityClass(which), request, self.now,
+            requeue=requeue,
+        )  # fmt: skip
+        job = replace(job, **more)  # type: ignore[arg-type]
+        self.jobs[job.id] = job
+        self.states[job.id] = JobState.PENDING
+        self.attempts[job.id] = 0
+        return job
+
+    def submit(self, user: str = "alice", gpus: int = 1, which: str = "regular", **more) -> int:
+        """Queues a job, lets what starts run, and gives its number."""
+        job = self.job(user, gpus, which, **more)
+        self.step(JobSubmitted(self.now, job))
+        self.run_all()
+        return job.id
+
+    def run_all(self) -> None:
+        """Every job that is STARTING runs its first instruction."""
+        starting = [n for n, state in self.states.items() if state is JobState.STARTING]
+        for number in starting:
+            self.states[number] = JobState.RUNNING
+        if starting:
+            self.step(*(JobStarted(self.now, n, self.attempts[n]) for n in starting))
+
+    def end(
+        self, *numbers: int, state: JobState = JobState.COMPLETED, requeue: bool = False
+    ) -> None:
+        events = [JobEnded(self.now, n, self.attempts[n], state, requeue) for n in numbers]
+        for number in numbers:
+            del self.held[number]
+            self.ending_since.pop(number, None)
+            self.states[number] = JobState.PENDING if requeue else state
+        self.step(*events)
+        self.run_all()
+
+    def give_way(self) -> None:
+        """Every victim ends, as it was told to, and goes back to the queue."""
+        ending = [n for n, state in self.states.items() if state is JobState.PREEMPTING]
+        for number in ending:
+            self.end(number, state=JobState.CANCELLED, requeue=self.jobs[number].requeue)
+
+    def wait(self, span: str) -> None:
+        """Time passes; the scheduler is woken when it wants to be, as the server does."""
+        until = self.now + parse_duration(span)
+        while (at := self.scheduler.next_time()) is not None and at <= until:
+            assert at > self.now
+            self.now = at
+            self.step(TimeReached(at))
+            self.run_all()
+        self.now = until
+        self.step(TimeReached(until))
+        self.run_all()
+
+    def checkpoint(self, number: int) -> None:
+        self.step(JobCheckpointed(self.now, number))
+
+    def cancel(self, number: int) -> None:
+        self.step(JobCancelled(self.now, number))
+        self.run_all()
+
+    def hold(self, number: int, held: bool = True) -> None:
+        self.jobs[number] = replace(self.jobs[number], held=held)
+        self.step(JobHeld(self.now, number, held))
+        self.run_all()
+
+    def strangers(self, **used: str) -> None:
+        """`strangers(g3="60G")`: hand-started processes use that much, and nothing elsewhere."""
+        self.foreign = {f"GPU-{name[1:]}": parse_size(size) for name, size in used.items()}
+        self.step(ForeignUse(self.now, tuple(self.foreign.items())))
+        self.run_all()
+
+    def usable(self, index: int, usable: bool, why: str = "") -> None:
+        uuid = f"GPU-{index}"
+        (self.unusable.discard if usable else self.unusable.add)(uuid)
+        self.step(GpuChanged(self.now, uuid, usable, why))
+        self.run_all()
+
+    # -- what is seen --------------------------------------------------------------------------
+
+    def picture(self) -> str:
+        """ "g0:alice g1:li+wu g2:-": holders by user; "~" before a user who is giving way."""
+        words = []
+        for uuid, gpu in self.gpus.items():
+            names = []
+            for number in sorted(self.held):
+                if any(grant.gpu_uuid == uuid for grant in self.held[number]):
+                    going = self.states[number] in (JobState.PREEMPTING, JobState.COMPLETING)
+                    names.append(("~" if going else "") + self.jobs[number].user)
+            words.append(f"g{gpu.index}:{'+'.join(names) or '-'}")
+        return " ".join(words)
+
+    def why(self, number: int, language: str = "en") -> str:
+        """The wait as a person reads it, times as whole seconds since the world began."""
+        wait = self.scheduler.explain(number)
+        return render_wait(language, wait, lambda at: f"{at - 1000:.0f}s", most=9)
+
+    def codes(self, number: int) -> list[str]:
+        return [reason.code for reason in self.scheduler.explain(number).reasons]
+
+    def running(self) -> list[int]:
+        return sorted(self.held)
+
+    # -- laws ----------------------------------------------------------------------------------
+
+    def _take(self, decision: Decision) -> None:
+        match decision:
+            case Start(job=number, attempt=attempt, grants=grants):
+                assert self.states[number] is JobState.PENDING, "started although not waiting"
+                assert attempt == self.attempts[number] + 1, "attempt numbers go up by one"
+                self.states[number] = JobState.STARTING
+                self.attempts[number], self.held[number] = attempt, grants
+                self.started_at[number] = self.now
+                self._fits_request(self.jobs[number], grants)
+                self._limits_hold(self.jobs[number])
+            case Preempt(job=number, attempt=attempt, for_job=other):
+                victim, claimant = self.jobs[number], self.jobs[other]
+                classes = self.rules.classes
+                assert self.states[number] in (JobState.RUNNING, JobState.STARTING)
+                assert attempt == self.attempts[number]
+                assert self.states[other] is JobState.PENDING
+                assert victim.priority_class in classes[claimant.priority_class].preempts
+                ran_s = self.now - self.started_at[number]
+                assert ran_s >= classes[victim.priority_class].min_run_s
+                self.states[number] = JobState.PREEMPTING
+                self.ending_since[number] = self.now
+            case Stop(job=number, attempt=attempt):
+                assert attempt == self.attempts[number]
+                assert number in self.held
+                self.states[number] = JobState.COMPLETING
+                self.ending_since.setdefault(number, self.now)
+            case Finish(job=number, reason_code=code):
+                assert self.states[number] is JobState.PENDING
+                self.states[number], self.finished[number] = JobState.CANCELLED, code
+
+    def _fits_request(self, job: Job, grants: tuple[Grant, ...]) -> None:
+        request = job.request
+        uuids = [grant.gpu_uuid for grant in grants]
+        assert len(set(uuids)) == len(uuids)
+        assert not self.unusable & set(uuids), "started on a GPU that cannot be used"
+        if request.gpu_memory_bytes is None:
+            assert len(uuids) == request.gpus
+            assert not any(self.foreign.get(uuid) for uuid in uuids), "started beside a stranger"
+        else:
+            assert [grant.memory_bytes for grant in grants] == [request.gpu_memory_bytes]
+            uuid = uuids[0]
+            assert uuid in self.rules.shared_gpus or (
+                str(self.gpus[uuid].index) in self.rules.shared_gpus
+            )
+            promised = sum(
+                grant.memory_bytes or 0
+                for held in self.held.values()
+                for grant in held
+                if grant.gpu_uuid == uuid
+            )
+            room = self.gpus[uuid].memory_bytes - self.foreign.get(uuid, 0)
+            assert promised <= room, "promised more memory than there is"
+
+    def _check(self) -> None:
+        for uuid, gpu in self.gpus.items():
+            shares = [
+                g.memory_bytes for held in self.held.values() for g in held if g.gpu_uuid == uuid
+            ]
+            assert shares.count(None) <= 1, f"{uuid} is held twice"
+            if None in shares:
+                assert len(shares) == 1, f"{uuid} is held whole and shared"
+            else:
+                assert sum(share or 0 for share in shares) <= gpu.memory_bytes
+        requests = [self.jobs[number].request for number in self.held]
+        assert sum(request.cpus for request in requests) <= self.cpus
+        assert sum(request.memory_bytes or 0 for request in requests) <= self.memory_bytes
+
+    def _limits_hold(self, started: Job) -> None:
+        """Counts from the book, by hand, what `started` makes of each limit that fits it."""
+        job_limits = applied_limits(self.rules, started.user, started.group, started.priority_class)
+        for one in job_limits:
+            kind, name, which = one.key
+            gpus, jobs = 0.0, 0
+            for number, grants in self.held.items():
+                job = self.jobs[number]
+                subject = {"user": job.user, "group": job.group, "class": ""}[kind]
+                if subject == name and which in ("", job.priority_class.value):
+                    jobs += 1
+                    for grant in grants:
+                        total = self.gpus[grant.gpu_uuid].memory_bytes
+                        gpus += 1 if grant.memory_bytes is None else grant.memory_bytes / total
+            assert one.limit.max_gpus is None or gpus <= one.limit.max_gpus + 1e-9, one.path
+            assert one.limit.max_jobs is None or jobs <= one.limit.max_jobs, one.path
+        if started.array_id is not None and started.array_limit is not None:
+            together = [n for n in self.held if self.jobs[n].array_id == started.array_id]
+            assert len(together) <= started.array_limit
+
+    def change_rules(self, rules: Rules) -> None:
+        self.rules = rules
+        self.step(RulesChanged(self.now, rules))
+        self.run_all()
