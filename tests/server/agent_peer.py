@@ -10,6 +10,7 @@ import os
 import socket
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -124,10 +125,8 @@ class AgentPeer:
         """Cut the connection, as a killed agent would."""
         with self._lock:
             if self._connection is not None:
-                try:
+                with suppress(OSError):
                     self._connection.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass
                 self._connection = None
 
     def _accept(self) -> None:
@@ -160,10 +159,8 @@ class AgentPeer:
         connection = connection or self._connection
         if connection is None or self.silent:
             return
-        try:
+        with suppress(OSError):
             connection.sendall(encode(message))
-        except OSError:
-            pass
 
     # -- what it is asked ------------------------------------------------------------------------
 
@@ -293,8 +290,7 @@ class AgentPeer:
                 )  # fmt: skip
                 for gpu in record.spec.gpus:
                     on.setdefault(gpu.uuid, []).append(GpuProcess(pid, 10 * GIB))
-        for facts in self.strange:
-            processes.append(facts)
+        processes += self.strange
         for pid, (gpu_index, size) in self.strange_on.items():
             if any(p.pid == pid for p in processes):
                 on.setdefault(f"GPU-{gpu_index}", []).append(GpuProcess(pid, size))
