@@ -18,9 +18,9 @@ from tests.real.vm.image import base_image, missing_programs
 from tests.real.vm.machine import Boot, boot
 from tests.real.vm.payload import build_payload, copy_of_disk
 
-pytestmark = [pytest.mark.vm, pytest.mark.root, pytest.mark.slow, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.vm, pytest.mark.root, pytest.mark.slow, pytest.mark.timeout(2000)]
 
-BOOT_LIMIT_S = 420
+BOOT_LIMIT_S = 600
 
 
 @pytest.fixture(scope="module")
