@@ -145,7 +145,8 @@ def test_a_member_s_plan_holds_only_their_own(people, devices, processes, gpus, 
 def test_one_person_s_can_be_chosen(people, devices, processes, gpus, watcher) -> None:
     alice, bob = people["alice"], people["bob"]
     hers, _ = processes.run(HOLD, str(devices / "nvidia0"), uid=alice.uid)
-    processes.run(HOLD, str(devices / "nvidia0"), uid=bob.uid)
+    his, _ = processes.run(HOLD, str(devices / "nvidia0"), uid=bob.uid)
+    gpus.say(0, 2 * GIB, GpuProcess(hers.pid, GIB), GpuProcess(his.pid, GIB))
 
     plan = plan_of(watcher, 0, user=alice.name)
 

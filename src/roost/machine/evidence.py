@@ -122,7 +122,7 @@ class Evidence:
             holders = (
                 entry
                 for entry in watched
-                if entry.facts.pid not in pids
+                if entry.facts.pid not in claims.by_pid
                 and any(use.minor == gpu.minor for use in entry.facts.devices)
             )
             if next(holders, None) is None:

@@ -38,8 +38,8 @@ def test_what_else_a_process_holds_is_said() -> None:
         seen(
             gpu(0, GIB, claim(100)),
             gpu(1, 0),
-            gpu(2, 0),
-            process(100, "alice", 0, 2),
+            gpu(2, GIB, claim(100)),
+            process(100, "alice", 0, 1, 2),
         )
     )
     assert made.processes[0].also_gpus == (2,)
@@ -105,7 +105,7 @@ def test_an_innocent_process_with_a_dead_one_s_number_is_in_no_plan() -> None:
 def test_parts_of_the_driver_and_of_the_system_are_left_alone() -> None:
     made = plan(
         seen(
-            gpu(0, 0),
+            gpu(0, GIB, claim(200)),
             process(60, "persist", 0, comm="nvidia-persiste"),
             process(61, "root", 0, comm="dockerd"),
             process(200, "bob", 0, comm="dockerd"),
@@ -134,3 +134,29 @@ def test_one_person_s_part_and_a_gpu_that_is_not_there() -> None:
     answer, _ = attribute(observation, Known(), Memory())
     with pytest.raises(KeyError):
         free_plan(observation, answer, "GPU-9", "root", True)
+
+
+def test_who_only_has_it_open_is_left_alone() -> None:
+    """CUDA opens every GPU that it can see; a monitor opens all and uses none."""
+    made = plan(
+        seen(
+            gpu(0, GIB, claim(100)),
+            gpu(1, GIB, claim(200)),
+            process(100, "alice", 0, 1),
+            process(200, "bob", 0, 1),
+            process(300, "carol", 0, 1, comm="nvtop"),
+        )
+    )
+    assert [p.pid for p in made.processes] == [100]
+    assert [(left.pid, left.why.code) for left in made.left] == [(300, "free_open_only")]
+
+
+def test_where_several_may_hold_memory_of_nobody_an_operator_may_end_them() -> None:
+    made = plan(
+        seen(
+            gpu(0, 4 * GIB),
+            process(100, "carol", 0, ppid=1),
+            process(200, "bob", 0, ppid=1),
+        )
+    )
+    assert [p.pid for p in made.processes] == [100, 200]

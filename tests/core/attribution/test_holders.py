@@ -433,3 +433,36 @@ def test_a_grant_of_a_mig_instance_is_a_right_to_that_instance_only() -> None:
         100: (RightCode.JOB, ("MIG-1",)),
         200: (RightCode.NOT_GRANTED, ("MIG-2",)),
     }
+
+
+def test_a_gpu_that_is_only_open_in_passing_has_no_holder() -> None:
+    answer = explain(
+        seen(
+            gpu(0, GIB, claim(100)),
+            gpu(1, 3 * GIB),
+            process(100, "alice", 0, 1, place=JOB),
+        ),
+        ALLOCATED,
+    )
+    assert picture(answer, 0) == "alice:100=1024"
+    assert picture(answer, 1) == "-=3072(unexplained)"
+    assert [opener.pid for opener in answer.gpus[1].openers] == [100]
+
+
+def test_who_opened_a_gpu_in_passing_inherits_nothing() -> None:
+    answer = explain(
+        seen(
+            gpu(0, GIB, claim(100)),
+            gpu(1, 3 * GIB, claim(90, 3 * GIB)),
+            former(90, "alice", 1, session_id=70),
+            process(100, "alice", 0, 1, session_id=70),
+            process(95, "alice", 1, session_id=70, ppid=1),
+        )
+    )
+    assert picture(answer, 1) == "alice:95=3072(worker_of_dead_parent)"
+
+
+def test_a_job_that_only_opens_another_gpu_is_not_called_a_stray() -> None:
+    answer = explain(seen(gpu(0, 0), gpu(1, 0), process(100, "alice", 1, place=JOB)), ALLOCATED)
+    right = answer.gpus[1].holders[0].right
+    assert (right.code, right.lawful) == (RightCode.OPEN_ONLY, True)

@@ -16,6 +16,10 @@ from roost.core.attribution.model import (
     Holder,
     Known,
     Memory,
+    Reason,
+    Right,
+    RightCode,
+    phrase,
 )
 from roost.core.attribution.person import (
     booking_of,
@@ -31,6 +35,7 @@ from roost.core.attribution.sharing import Share, Split, identities, split
 from roost.core.observation import ContainerFacts, GpuReading, Observation
 
 EMPTY = Memory()
+NO_USE = frozenset({Reason.NO_CONTEXT_CLIENT, Reason.CHECKPOINTED, Reason.KERNEL_HOLDER})
 
 
 def attribute(
@@ -83,6 +88,7 @@ def _explained(
         holders=tuple(holders),
         rest=unattributed,
         overlap_bytes=result.overlap,
+        openers=identities(result.openers),
     )
 
 
@@ -106,6 +112,9 @@ def _holder(
     person = person_of(facts, container)
     instances = instances_of(gpu, share.instances)
     right = right_of(facts, person.user, gpu, instances, share.bytes, known)
+    idle = share.finding is not None and share.finding.reason in NO_USE
+    if idle and not share.bytes and not right.lawful:
+        right = Right(RightCode.OPEN_ONLY, phrase("right_open_only"), True)
     key = (facts.pid, facts.start_ticks)
     allocation = job_allocation(facts, known)
     group = allocation.group if allocation else known.groups.get(person.user or "")

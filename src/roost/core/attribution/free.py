@@ -1,7 +1,8 @@
 """What `roost free GPU` would end, and why each belongs to that GPU. It ends nothing.
 
 Only processes that are proved to hold this very GPU are in a plan: by its device file, or, where
-device files cannot be seen, by the driver's list. Jobs of Roost are cancelled, not killed.
+device files cannot be seen, by the driver's list. Who only has it open, and works on another one or
+not at all, is left alone. Jobs of Roost are cancelled, not killed.
 """
 
 from __future__ import annotations
@@ -15,10 +16,18 @@ from roost.core.attribution.host import (
     kernel_side,
     true_zombie,
 )
-from roost.core.attribution.model import Attribution, Holder, Phrase, phrase
+from roost.core.attribution.model import (
+    Attribution,
+    GpuAttribution,
+    Holder,
+    Phrase,
+    Reason,
+    phrase,
+)
 from roost.core.attribution.person import command_of
-from roost.core.observation import GpuReading, Observation, ProcessFacts
+from roost.core.observation import GpuReading, Identity, Observation, ProcessFacts
 
+_NO_MEMORY = frozenset({Reason.NO_CONTEXT_CLIENT, Reason.CHECKPOINTED})
 PROTECTED = frozenset({"systemd", "init", "dockerd", "containerd", "sshd"})
 
 
@@ -104,7 +113,7 @@ def free_plan(
             evidence = _evidence(facts, gpu, host)
             # An owner by evidence alone does not make it one's own: the account has to be, too.
             own = operator or (allowed and facts.user == caller)
-            why = _refusal(facts, holder, gpu, evidence, own)
+            why = _refusal(facts, holder, explained, evidence, own)
             if why is not None:
                 left.append(
                     LeftAlone(facts.pid, facts.start_ticks, holder.user, command_of(facts), why)
@@ -131,7 +140,7 @@ def _evidence(facts: ProcessFacts, gpu: GpuReading, host: Host) -> tuple[Phrase,
 def _refusal(
     facts: ProcessFacts,
     holder: Holder,
-    gpu: GpuReading,
+    gpu: GpuAttribution,
     evidence: tuple[Phrase, ...],
     allowed: bool,
 ) -> Phrase | None:
@@ -142,6 +151,11 @@ def _refusal(
         return phrase("free_not_yours", user=holder.user)
     if not evidence or true_zombie(facts):
         return phrase("free_not_proved", gpu=gpu.index)
+    candidates = gpu.rest.candidates if gpu.rest else ()
+    suspected = Identity(holder.pid, holder.start_ticks) in candidates
+    no_memory = holder.finding is not None and holder.finding.reason in _NO_MEMORY
+    if no_memory and not holder.memory_bytes and not suspected:
+        return phrase("free_open_only", gpu=gpu.index)
     return None
 
 
@@ -156,7 +170,8 @@ def _process(
     indexes = {g.minor: g.index for g in observation.gpus if g.minor is not None}
     held = {use.minor for use in facts.devices if use.minor in indexes}
     listed = {g.index for g in observation.gpus if any(p.pid == facts.pid for p in g.processes)}
-    also = {indexes[minor] for minor in held} | (listed if not held else set())
+    # Where the driver lists it, that counts: CUDA opens every GPU that it can see.
+    also = listed or {indexes[minor] for minor in held}
     also.discard(gpu.index)
     main = facts.place.container_id is not None and facts.ns_pids[-1:] == (1,)
     main = main and len(facts.ns_pids) > 1

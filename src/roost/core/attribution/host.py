@@ -35,6 +35,11 @@ class Host:
                 self._on_minor.setdefault(minor, []).append(facts)
         self._nodes = frozenset(observation.gpu_nodes)
         self._simulated = observation.driver.state is DriverState.SIMULATED
+        self._works_on: dict[int, set[str]] = {}
+        for gpu in observation.gpus:
+            for process in gpu.processes:
+                if self.named(gpu, process.pid) is not None:
+                    self._works_on.setdefault(process.pid, set()).add(gpu.uuid)
 
     def checkable(self, gpu: GpuReading) -> bool:
         return not self._simulated and gpu.minor in self._nodes
@@ -44,6 +49,13 @@ class Host:
         if gpu.minor is None:
             return ()
         return tuple(self._on_minor.get(gpu.minor, ()))
+
+    def works_elsewhere(self, facts: ProcessFacts, gpu: GpuReading) -> bool:
+        """Whether the driver lists it on another GPU and not on this one: CUDA opens every GPU that
+        is visible when it starts, so that an open device alone does not make it a user of this one.
+        """
+        works_on = self._works_on.get(facts.pid)
+        return bool(works_on) and gpu.uuid not in (works_on or ())
 
     def named(self, gpu: GpuReading, pid: int) -> ProcessFacts | None:
         """The process that a claim of `pid` on this GPU is really about, None if it is not there.

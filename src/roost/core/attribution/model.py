@@ -100,6 +100,7 @@ class RightCode(StrEnum):
     BOOKING = "booking"
     IGNORED = "ignored"
     SYSTEM = "system"
+    OPEN_ONLY = "open_only"
     NOT_GRANTED = "not_granted"
     ENDED_JOB = "ended_job"
     NONE = "none"
@@ -169,6 +170,7 @@ class GpuAttribution:
     `used_bytes` None: unknown (lost, not answering); then `rest` is None or holds 0 bytes.
     `reserved_bytes` is the driver's own, in nobody's account. `overlap_bytes`: by how much the
     driver's figures exceeded the memory used (memory shared between processes is counted twice).
+    `openers` have the device open and work on another GPU: no holders of this one.
     """
 
     index: int
@@ -179,6 +181,7 @@ class GpuAttribution:
     holders: tuple[Holder, ...]
     rest: Unattributed | None
     overlap_bytes: int = 0
+    openers: tuple[Identity, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

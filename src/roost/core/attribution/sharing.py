@@ -44,13 +44,15 @@ class Share:
 
 @dataclass(slots=True)
 class Split:
-    """One GPU's memory split. `ownerless`: claims of dead processes without an heir."""
+    """One GPU's memory split. `ownerless`: claims of dead processes without an heir. `openers`
+    have it open and work on another one."""
 
     shares: list[Share]
     ownerless: list[tuple[Claim, Ancestor | None]]
     candidates: list[ProcessFacts]
     used: int | None
     index: int
+    openers: list[ProcessFacts] = field(default_factory=list)
     overlap: int = 0
 
     @property
@@ -80,9 +82,11 @@ def split(gpu: GpuReading, host: Host, allowed_bytes: int, memory: Memory) -> Sp
                 )
             )
     named = {share.facts.pid for share in shares}
-    free = [facts for facts in host.on(gpu) if facts.pid not in named]
+    others = [facts for facts in host.on(gpu) if facts.pid not in named]
+    openers = [facts for facts in others if host.works_elsewhere(facts, gpu)]
+    free = [facts for facts in others if facts not in openers]
     free = _fold_children(shares, free, host)
-    result = Split(shares, [], [], gpu.memory_used_bytes, gpu.index)
+    result = Split(shares, [], [], gpu.memory_used_bytes, gpu.index, openers)
     for claim in sorted(dead, key=lambda c: host.ancestor(gpu, c.pid) is None):
         free = _inherit(result, gpu, host, claim, free)
     free = _fold_relatives(shares, free)

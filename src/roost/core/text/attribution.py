@@ -344,6 +344,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "right_beside_job": ("beside job {job} of the same person", "与本人的作业 {job} 同用一卡"),
     "right_ignored": ("ignored by the rules", "按规则忽略"),
     "right_system": ("part of the driver", "驱动组件"),
+    "right_open_only": ("only has it open", "仅打开设备，未使用"),
     "right_not_granted": (
         "no right: job {job} was not given GPU {gpu}",
         "无权使用：作业 {job} 未被分配 GPU {gpu}",
@@ -383,6 +384,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "free_not_yours": (
         "belongs to {user}: only {user} or an operator may end it",
         "属于 {user}：只有 {user} 或管理员可以结束",
+    ),
+    "free_open_only": (
+        "only has GPU {gpu} open and no memory on it: it is left alone",
+        "仅打开了 GPU {gpu}，没有占用显存：不予处理",
     ),
     "free_not_proved": (
         "nothing proves that it holds GPU {gpu}: it is left alone",
