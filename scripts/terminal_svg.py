@@ -32,11 +32,12 @@ def rows_of_ansi(text: str) -> list[list[Segment]]:
         spans = sorted({0, len(rich.plain), *(p for s in rich.spans for p in (s.start, s.end))})
         row = []
         for start, end in pairwise(spans):
-            style = Style.combine(
+            styles = [
                 s.style if isinstance(s.style, Style) else Style.parse(s.style)
                 for s in rich.spans
                 if s.start <= start and s.end >= end
-            )
+            ]
+            style = Style.combine([Style(), *styles])
             row.append(Segment(rich.plain[start:end], style))
         lines.append(row)
     return lines

@@ -272,6 +272,9 @@ class StorySource:
     def events(self) -> Iterator[tuple[str, Mapping[str, object]]] | None:
         return None
 
+    def alive(self) -> None:
+        self._check()
+
     def cancel(self, job: int) -> Mapping[str, object]:
         self._check()
         if self.refuse:

@@ -6,6 +6,7 @@ that may block runs in threads, so the screen answers whatever the daemon does.
 
 from __future__ import annotations
 
+import termios
 import threading
 import time
 from collections.abc import Callable
@@ -163,6 +164,9 @@ class TopApp(App[int]):
             self.set_timer(COALESCE_S, self.redraw)
 
     def _tick(self) -> None:
+        if not self.is_headless and _hung_up():
+            self.exit(129)
+            return
         if self.view.message and self.clock() - self._said_at > MESSAGE_S:
             self.view = replace(self.view, message="", message_alarm=False)
         self._soon()
@@ -174,7 +178,7 @@ class TopApp(App[int]):
         news = message.news
         if isinstance(news, Away):
             if self.lost is None:
-                since = self.scene.now if self.fresh is None else self._last_seen(news)
+                since = self.fresh.picture.at if self.fresh else news.at
                 self.lost = Lost(since, news.text)
             else:
                 self.lost = replace(self.lost, text=news.text)
@@ -183,11 +187,6 @@ class TopApp(App[int]):
             self.lost = None
             self.history.add(news.picture)
         self._soon()
-
-    def _last_seen(self, news: Away) -> float:
-        """When the daemon was last heard of, by its own clock."""
-        assert self.fresh is not None
-        return self.fresh.picture.at
 
     def on_key(self, event: events.Key) -> None:
         event.stop()
@@ -307,3 +306,15 @@ class TopApp(App[int]):
             self._say(ended(self.scene, message.asked.act, message.answer))
             self.feed.hurry()
         self.redraw()
+
+
+def _hung_up() -> bool:
+    """Whether the terminal has gone, where SIGHUP was ignored or went to somebody else (sudo).
+
+    Reading a terminal that is gone ends at once with nothing, so a view would go on for nobody.
+    """
+    try:
+        termios.tcgetattr(0)
+    except (termios.error, OSError):
+        return True
+    return False

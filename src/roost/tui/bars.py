@@ -32,10 +32,7 @@ def memory_bar(
             line.append(Segment(look.glyphs.hatch * cells, look.hatched()))
             continue
         if look.ascii_only:
-            fill, style = (
-                look.glyphs.used,
-                look.chip(user) if look.theme != "mono" else look.ink(user),
-            )
+            fill, style = look.glyphs.used, look.bar(user)
         elif look.theme == "mono":
             fill, style = "█" if at % 2 == 0 else "▒", look.ink(user)
         else:

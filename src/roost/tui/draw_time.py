@@ -159,7 +159,13 @@ def _lane(
         return
     who = gpu.people[0] if gpu.people else ""
     chip = scene.look.chip(who) if who else scene.look.hatched()
-    fill = glyphs.hatch if not who else glyphs.used if scene.look.ascii_only else " "
+    fill = (
+        glyphs.hatch
+        if not who
+        else glyphs.used
+        if scene.look.ascii_only and scene.look.theme == "mono"
+        else " "
+    )
     row.put("", x0, scene.s("text"))
     row.put(fill * (past - x0), past - x0, chip)
     row.put(glyphs.now, 1, scene.s("now"))

@@ -16,6 +16,8 @@ from roost.tui.source import Answer, Source, SourceError
 
 PERIOD_S = 1.0
 RETRY_S = (0.5, 1.0, 2.0, 3.0)
+SILENT_S = 8.0
+"""A stream may be silent because nothing changes; after this long the daemon is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class Feed:
         deliver: Callable[[News], None],
         clock: Callable[[], float] = time.time,
         period_s: float = PERIOD_S,
+        silent_s: float = SILENT_S,
     ) -> None:
         self._source = source
         self._deliver = deliver
@@ -53,13 +56,16 @@ class Feed:
         self._period_s = period_s
         self._stopped = threading.Event()
         self._hurry = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="roost-top-feed", daemon=True)
+        self._heard_at = time.monotonic()
+        self._silent_s = silent_s
+        self._last: Fresh | None = None
 
     def start(self) -> None:
-        self._thread.start()
+        for work, name in ((self._run, "roost-top-feed"), (self._watch, "roost-top-watch")):
+            threading.Thread(target=work, name=name, daemon=True).start()
 
     def stop(self) -> None:
-        """Ask the thread to end; it is a daemon thread, so a call that hangs holds nothing up."""
+        """Ask the threads to end; a call that hangs holds nothing up (daemon threads)."""
         self._stopped.set()
         self._hurry.set()
         self._source.close()
@@ -76,13 +82,32 @@ class Feed:
                     failed = 0
                     if self._stopped.is_set():
                         return
-                    self._deliver(Fresh(picture, self._clock()))
+                    self._heard_at = time.monotonic()
+                    self._last = Fresh(picture, self._clock())
+                    self._deliver(self._last)
             except SourceError as error:
                 if self._stopped.is_set():
                     return
                 self._deliver(Away(str(error), self._clock()))
             self._pause(RETRY_S[min(failed, len(RETRY_S) - 1)])
             failed += 1
+
+    def _watch(self) -> None:
+        """Find out about a daemon that keeps the stream open but has stopped answering."""
+        away = False
+        while not self._stopped.wait(self._silent_s / 4):
+            if time.monotonic() - self._heard_at < self._silent_s:
+                away = False
+                continue
+            try:
+                self._source.alive()
+            except SourceError as error:
+                away = True
+                self._deliver(Away(str(error), self._clock()))
+                continue
+            if away and self._last is not None:
+                self._deliver(self._last)
+            away = False
 
     def _pictures(self) -> Iterator[Picture]:
         """One picture now, then one for each that changes; ends where the stream ends."""

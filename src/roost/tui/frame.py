@@ -11,11 +11,12 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from roost.tui.cells import Line, strip_of
+from roost.tui.cells import Line, Row, strip_of
 from roost.tui.draw_gpus import draw_gpus
 from roost.tui.draw_lists import draw_list
 from roost.tui.draw_overlay import put_overlay
 from roost.tui.draw_time import draw_time
+from roost.tui.picture import Picture
 from roost.tui.plan import Plan, plan
 from roost.tui.scene import Block, Hit, Scene
 from roost.tui.when import clock, span
@@ -121,28 +122,49 @@ def _title(scene: Scene, width: int) -> Line:
     picture = scene.picture
     if scene.lost is not None:
         return _away(scene, width)
-    plain, strong = scene.s("title"), scene.s("title_strong")
-    dot = scene.look.glyphs.dot
-    right = f"{clock(scene.now, scene.zone, seconds=True)} "
+    plain = scene.s("title")
     if picture is None:
-        row = scene.row().add(" roost ", strong)
+        right = f"{clock(scene.now, scene.zone, seconds=True)} "
+        row = scene.row().add(" roost ", scene.s("title_strong"))
         return row.put("", width - row.width - len(right), plain).add(right, plain).parts
-    me = scene.p(picture.me) + (f" ({scene.t('operator')})" if picture.operator else "")
-    right = f"{me}  {right}"
-    row = scene.row().add(" roost ", strong).add(f"{scene.p(picture.server)} {dot} ", plain)
-    row.add(_models(scene), plain)
+    # What is said first is never left out; of the rest as much as fits.
+    for models, me, server in (
+        (True, True, True), (True, False, True), (False, True, True), (False, False, True),
+        (False, False, False),
+    ):  # fmt: skip
+        left, right = _title_parts(scene, picture, models, me, server)
+        if left.width + cell_len(right) < width:
+            left.put("", width - left.width - cell_len(right), plain).add(right, plain)
+            return left.parts
+    return strip_of(left.parts, width, plain).crop(0, width)._segments
+
+
+def _title_parts(
+    scene: Scene, picture: Picture, models: bool, me: bool, server: bool
+) -> tuple[Row, str]:
+    plain, strong = scene.s("title"), scene.s("title_strong")
+    dot = f" {scene.look.glyphs.dot} "
+    row = scene.row().add(" roost", strong)
+    row.add(f" {scene.p(picture.server)}" if server else "", plain)
+    row.add(dot + (_models(scene) if models else _count(scene, picture)), plain)
     if picture.gpus:
-        row.add(f" {dot} ", plain)
         free = scene.t("title.free", n=picture.free) if picture.free else scene.t("title.none_free")
-        row.add(free, scene.s("title_free") if picture.free else strong)
-    row.add(f" {dot} {scene.t('title.waiting', n=picture.pending)}", plain)
+        row.add(dot, plain).add(free, scene.s("title_free") if picture.free else strong)
+    row.add(dot + scene.t("title.waiting", n=picture.pending), plain)
     if picture.simulated:
-        row.add(f" {dot} {scene.t('title.simulated')}", plain)
-    room = width - cell_len(right) - row.width
-    if room < 1:
-        whole = scene.row().extend(row.parts).parts
-        return strip_of(whole, width, plain)._segments
-    return row.put("", room, plain).add(right, plain).parts
+        row.add(dot + scene.t("title.simulated"), plain)
+    right = f"{clock(scene.now, scene.zone, seconds=True)} "
+    if me:
+        role = f" ({scene.t('operator')})" if picture.operator else ""
+        right = f"{scene.p(picture.me)}{role}  {right}"
+    return row, right
+
+
+def _count(scene: Scene, picture: Picture) -> str:
+    count = len(picture.gpus)
+    if not count:
+        return scene.t("title.no_gpu")
+    return scene.t("count.gpu") if count == 1 else scene.t("count.gpus", n=count)
 
 
 def _models(scene: Scene) -> str:

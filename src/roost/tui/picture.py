@@ -278,9 +278,10 @@ def _process(key: str, rows: Sequence[Mapping[str, object]]) -> Process:
 
 def _reason(row: Mapping[str, object]) -> str:
     """Why it is nobody's, as a sentence: such a row has it where others have their command."""
+    said = _text(row, "reason_text")
     if _text(row, "kind") == "unattributed":
-        return _text(row, "command") or _text(row, "reason")
-    return _text(row, "sign") or _text(row, "reason")
+        return said or _text(row, "command") or _text(row, "reason")
+    return said or _text(row, "sign") or _text(row, "reason")
 
 
 def _job(row: Mapping[str, object]) -> Job:

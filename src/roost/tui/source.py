@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from roost.client.api import Client
-from roost.client.errors import AnswerLostError, NoDaemonError, RoostError
+from roost.client.errors import RoostError
 
 Answer = Mapping[str, object]
+
+ALIVE_S = 5.0
+"""A daemon that lets one wait longer than this for a ping is away."""
 
 
 class SourceError(Exception):
@@ -43,6 +46,9 @@ class Source(Protocol):
 
     def events(self) -> Iterator[tuple[str, Answer]] | None:
         """`/v1/events` as (name, answer), or None where there is no stream and one must ask."""
+
+    def alive(self) -> None:
+        """Whether anybody answers within seconds, on a connection of its own."""
 
     def cancel(self, job: int) -> Answer:
         """End a job."""
@@ -91,6 +97,10 @@ class ClientSource:
         except OSError as error:
             raise SourceAwayError(str(error)) from error
 
+    def alive(self) -> None:
+        with self._connect(timeout_s=ALIVE_S) as client:
+            _said(client.ping)
+
     def cancel(self, job: int) -> Answer:
         with self._connect() as client:
             return _said(lambda: client.cancel(job))
@@ -108,8 +118,8 @@ class ClientSource:
         """The feed's connection ends with the process: closing it under the other thread would
         only turn its wait into an error."""
 
-    def _connect(self) -> Client:
-        return Client(self._socket, language=self._language, timeout_s=60.0)
+    def _connect(self, timeout_s: float = 60.0) -> Client:
+        return Client(self._socket, language=self._language, timeout_s=timeout_s)
 
 
 def _said(ask: Callable[[], object]) -> Answer:
@@ -125,6 +135,6 @@ def _said(ask: Callable[[], object]) -> Answer:
 
 
 def _as_source_error(error: RoostError) -> SourceError:
-    """Away where nobody answered or a part of the daemon is down, else a refusal."""
-    away = isinstance(error, NoDaemonError | AnswerLostError) or error.status in (502, 503, 504)
+    """Away where nobody answered (status 0) or a part of the daemon is down, else a refusal."""
+    away = error.status in (0, 502, 503, 504)
     return (SourceAwayError if away else SourceError)(error.text)
