@@ -216,6 +216,7 @@ WHO: dict[str, Any] = {
     ],
     "unattributed": [],
     "checks": [],
+    "time": "2026-12-02T17:02:00+01:00",
 }
 
 

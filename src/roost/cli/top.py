@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 def top(context: Context) -> int:
     """Shows the view until the person leaves it. Textual reads 0 and draws on 2."""
     if not (os.isatty(0) and os.isatty(2)):
-        context.note("top.needs_terminal")
+        from roost.core.text.catalogue import say
+
+        context.err(f"roost top: {say(context.terminal.language, 'top.needs_terminal')}")
         return 1
     context.client().ping()  # no daemon is said here, as every command says it
     terminal = context.terminal

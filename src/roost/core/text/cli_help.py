@@ -153,7 +153,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "drain.--reason": ("shown to everyone", "原因，所有人可见"),
     "undrain": ("Use a drained GPU again", "恢复使用被停用的 GPU"),
     "driver release": (
-        "Let go of the driver, so that a GPU can be reset or MIG changed",
+        "Let go of the driver, to reset a GPU or change MIG",
         "放开驱动，以便重置 GPU 或更改 MIG",
     ),
     "driver hold": ("Take the driver up again", "重新使用驱动"),

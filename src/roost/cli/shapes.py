@@ -1,0 +1,31 @@
+"""The top-level keys of each command's --json, which are stable: docs/cli.md lists them, tests hold
+the commands to them. What lies below is in docs/api.md.
+"""
+
+from __future__ import annotations
+
+STATUS = "server driver_version gpus driver_state driver_remedy simulated time queue"
+SHAPES: dict[str, tuple[str, ...]] = {
+    "status": tuple(STATUS.split()),
+    "who": ("holders", "unattributed", "checks", "time"),
+    "run": ("job", "state", "notes"),
+    "jobs": ("jobs",),
+    "show": ("jobs",),
+    "why": ("job", "state", "reasons", "forecast_start", "startable_now"),
+    "wait": ("jobs",),
+    "cancel": ("jobs",),
+    "hold": ("jobs",),
+    "release": ("jobs",),
+    "requeue": ("jobs",),
+    "free": ("plan", "processes", "memory_before_bytes", "memory_after_bytes"),
+    "drain": ("done", "gpu_uuid"),
+    "undrain": ("done", "gpu_uuid"),
+    "driver release": ("done",),
+    "driver hold": ("done",),
+    "usage": ("usage",),
+    "audit": ("audit",),
+    "rules show": ("version", "time", "user", "text", "rules", "problem", "mistakes"),
+    "rules check": ("file", "ok", "mistakes"),
+    "version": ("roost", "daemon"),
+}
+"""`run --array` has "jobs" too, the numbers of its elements."""
