@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
@@ -193,6 +194,31 @@ def test_an_agent_without_rights_says_that_it_cannot_see(
     assert _as(alice, look) == f"([({process.pid}, 'root')], False)"
 
 
+def test_behind_hidepid_a_process_is_there_and_its_owner_unknown(
+    alice: rig.Account, devices: Path, processes: Processes
+) -> None:
+    process, _ = processes.run(HOLD, str(devices / "nvidia0"), uid=0)
+
+    def hide() -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        assert libc.unshare(0x20000) == 0  # CLONE_NEWNS
+        assert libc.mount(b"none", b"/", None, 0x44000, None) == 0  # MS_REC | MS_PRIVATE
+        assert libc.mount(b"proc", b"/proc", b"proc", 0, b"hidepid=2") == 0
+
+    def look() -> object:
+        assert not os.path.exists(f"/proc/{process.pid}"), "it is not hidden"
+        gpus = ScriptedGpus()
+        gpus.say(0, GIB, GpuProcess(process.pid, GIB))
+        seen = Seen(observer(gpus, devices))
+        seen.look()
+        answer = seen.look()
+        assert seen.observation is not None
+        found = [(h.pid, h.user, h.memory_bytes) for h in answer.gpus[0].holders]
+        return found, seen.observation.can_see_all
+
+    assert _as(alice, look, hide) == f"([({process.pid}, None, {GIB})], False)"
+
+
 def test_a_machine_of_another_boot_starts_anew(devices: Path, processes: Processes) -> None:
     process, _ = processes.run(HOLD, str(devices / "nvidia0"))
     gpus = ScriptedGpus()
@@ -253,12 +279,17 @@ def test_processes_that_come_and_go_all_the_time_do_no_harm(
         watcher.close()
 
 
-def _as(account: rig.Account, call: Callable[[], object]) -> str:
-    """repr of what `call` returns in a forked child that has become `account`."""
+def _as(
+    account: rig.Account, call: Callable[[], object], before: Callable[[], None] | None = None
+) -> str:
+    """repr of what `call` returns in a forked child that has become `account`; `before` is
+    called while it still is root."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
         try:
+            if before is not None:
+                before()
             os.setgroups([])
             os.setgid(account.gid)
             os.setuid(account.uid)

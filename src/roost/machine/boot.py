@@ -22,3 +22,14 @@ def in_init_pid_namespace(proc: bytes) -> bool:
         return os.stat(proc + b"/self/ns/pid").st_ino == INIT_PID_NAMESPACE
     except OSError:
         return False
+
+
+def exists_unseen(pid: int) -> bool:
+    """Whether a process exists that /proc does not show to this account (hidepid)."""
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (ProcessLookupError, OverflowError):
+        return False
+    return False  # one that may be signalled is shown, or has ended in between

@@ -19,7 +19,7 @@ from roost.core.observation import (
     Observation,
     ProcessFacts,
 )
-from roost.machine.boot import boot_id, in_init_pid_namespace
+from roost.machine.boot import boot_id, exists_unseen, in_init_pid_namespace
 from roost.machine.containers import Containers
 from roost.machine.evidence import Claims, Evidence
 from roost.machine.gpu import GpuDriver
@@ -95,6 +95,7 @@ class Observer:
         self._seen: set[int] = set()
         self._quick_at = float("-inf")
         self._hidden = False
+        self._unseen: list[ProcessFacts] = []
 
     # -- what the agent tells ------------------------------------------------------------------
 
@@ -136,6 +137,7 @@ class Observer:
         for entry in self._watched.look(now):
             self._read(entry.facts.pid, now)
         claims = Claims.of(gpus)
+        self._unseen = []
         self._look_at_claims(claims, now)
         self._look_at_events(now)
         if complete:
@@ -173,6 +175,8 @@ class Observer:
                 wanted = next((c.minor for c in named if c.minor in self._minors), None)
                 entry = self._read(pid, now, wanted)
                 if entry is None:
+                    if exists_unseen(pid):
+                        self._unseen.append(ProcessFacts(pid, 0, visible=False))
                     continue
             for claim in named:
                 if claim.minor not in self._minors:
@@ -347,7 +351,7 @@ class Observer:
         gpus: tuple[GpuReading, ...],
         complete: bool,
     ) -> Observation:
-        processes = []
+        processes = list(self._unseen)
         inside: dict[str, list[ProcessFacts]] = {}
         for entry in self._watched:
             facts = entry.facts
