@@ -19,7 +19,7 @@ lint:
 	$(IN) dev lint-imports
 
 bench:
-	$(IN) dev python -m benchmarks.queue
+	$(IN) dev python -m benchmarks.queue --write
 
 clean:
 	rm -rf .venv dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache

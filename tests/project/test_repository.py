@@ -97,3 +97,9 @@ def code_blocks(path: Path) -> list[str]:
 
 def test_both_readmes_show_the_same_commands() -> None:
     assert code_blocks(ROOT / "README.md") == code_blocks(ROOT / "README.zh-CN.md")
+
+
+def test_every_document_is_found_from_the_index() -> None:
+    index = (ROOT / "docs/index.md").read_text()
+    pages = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
+    assert [str(p) for p in sorted(pages) if str(p) != "index.md" and f"({p})" not in index] == []
