@@ -122,7 +122,7 @@ def test_a_whole_gpu_is_not_given_beside_a_stranger_and_the_reason_says_so() -> 
     waits = world.submit("bob")
     assert world.picture() == "g0:alice g1:-"
     assert (
-        "1 GPU are used by processes outside the queue (GPU 1, 642 MiB): roost who shows whose"
+        "GPU 1 in use by processes outside the queue (642 MiB): roost who shows whose"
         in world.why(waits)
     )
     world.strangers()

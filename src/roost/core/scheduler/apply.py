@@ -135,8 +135,7 @@ class Changes:
         grace_s = state.rules.classes[entry.job.priority_class].grace_s
         until = state.now + grace_s + STUCK_AFTER_S
         entry.ending_by = until if entry.ending_by is None else min(until, entry.ending_by)
-        if entry.state is not JobState.PREEMPTING:
-            entry.state = JobState.COMPLETING
+        entry.state = JobState.COMPLETING
         self._out.append(Stop(entry.job.id, entry.attempt, reason, grace_s, requeue))
 
     def _finish(self, entry: Entry, code: str) -> None:

@@ -213,13 +213,17 @@ class Explainer:
                     used_bytes=sum(slot.foreign_bytes for slot in strange),
                 )
             )  # fmt: skip
-        kept = sorted({s.claim for s in right if s.claim is not None and s.claim != entry.job.id})
-        for number in kept[:MOST_JOBS_NAMED]:
-            other = self._state.entries[number].job
-            count = sum(slot.claim == number for slot in right)
-            found.append(
-                _reason("claimed", jobs=(number,), job=number, user=other.user, gpus=count)
-            )
+        found += self._claimed(right, entry)
+        return found
+
+    def _claimed(self, slots: Sequence[Slot], entry: Entry) -> list[Reason]:
+        """GPUs that other jobs are being given."""
+        claims = {s.claim for s in slots if s.claim is not None and s.claim != entry.job.id}
+        found = []
+        for number in sorted(claims)[:MOST_JOBS_NAMED]:
+            user = self._state.entries[number].job.user
+            count = sum(slot.claim == number for slot in slots)
+            found.append(_reason("claimed", jobs=(number,), job=number, user=user, gpus=count))
         return found
 
     def _right_model(self, slot: Slot, entry: Entry) -> bool:
@@ -238,12 +242,11 @@ class Explainer:
         best = max(slots, key=lambda slot: (slot.open, slot.free_bytes, -slot.order))
         free = best.free_bytes if best.open else 0
         jobs = tuple(sorted({number for slot in slots for number in slot.holders}))
-        return [
-            _reason(
-                "share", jobs=jobs, need_bytes=need, free_bytes=free, gpu=best.gpu.index,
-                used_bytes=best.foreign_bytes,
-            )
-        ]  # fmt: skip
+        share = _reason(
+            "share", jobs=jobs, need_bytes=need, free_bytes=free, gpu=best.gpu.index,
+            used_bytes=best.foreign_bytes,
+        )  # fmt: skip
+        return [share, *self._claimed(slots, entry)]
 
     def _who(self, entry: Entry) -> list[Reason]:
         """The jobs whose end or preemption makes the room, soonest first, as far as needed."""

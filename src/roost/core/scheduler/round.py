@@ -31,6 +31,9 @@ from roost.core.scheduler.reservation import (
 )
 from roost.core.scheduler.state import STUCK_AFTER_S, Entry, State
 
+# Longer than any walltime: that of a job which has none.
+NEVER_S = 1 << 62
+
 
 class Round:
     """`reservations` and `wanting` (a job that may preempt found nobody to) stay to be read."""
@@ -114,19 +117,22 @@ class Round:
     def _following(self, bucket: Bucket, position: int, failed: set[tuple[int, ...]]) -> int | None:
         """The next job of the bucket whose walltime does not meet reservations that others of
         the same request already failed against."""
-        now, items = self._state.now, bucket.items
-        if failed and position < len(items):
-            way = in_the_way(self.reservations, now, _whole_s(bucket.shortest_s))
-            if tuple(r.job for r in way) in failed:
-                return None
-        while position < len(items):
-            if not failed:
-                return position
-            request = self._state.entries[items[position][1]].job.request
-            way = in_the_way(self.reservations, now, request.walltime_s)
-            if tuple(r.job for r in way) not in failed:
-                return position
-            position += 1
+        items = bucket.items
+        if not failed or position >= len(items):
+            return position if position < len(items) else None
+        now, entries = self._state.now, self._state.entries
+        spans = [
+            (-1.0 if r.begins_at is None else r.begins_at - now, r.job) for r in self.reservations
+        ]
+        shortest_s = bucket.shortest_s
+        if tuple(job for span_s, job in spans if shortest_s > span_s) in failed:
+            return None
+        for at in range(position, len(items)):
+            walltime_s = entries[items[at][1]].job.request.walltime_s
+            if walltime_s is None:
+                walltime_s = NEVER_S
+            if tuple([job for span_s, job in spans if walltime_s > span_s]) not in failed:
+                return at
         return None
 
     def _limited(self, entry: Entry) -> bool:
@@ -199,10 +205,6 @@ class Round:
         if found is not None:
             self._kinds.add(kind)
             self.reservations.append(found)
-
-
-def _whole_s(seconds: float) -> int | None:
-    return None if seconds == float("inf") else int(seconds)
 
 
 def find_grants(pool: Pool, entry: Entry, way: Sequence[Reservation]) -> tuple[Grant, ...] | None:

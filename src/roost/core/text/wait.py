@@ -92,12 +92,11 @@ MESSAGES = {
         "{count_gpus}不可用（{gpus_list}：{why}）",
     ),
     "gpus_foreign": (
-        "{count_gpus} are used by processes outside the queue ({gpus_list}, {used_bytes}):"
-        " roost who shows whose",
-        "{count_gpus}被队列外的进程占用（{gpus_list}，{used_bytes}）：用 roost who 查看是谁",
+        "{gpus_list} in use by processes outside the queue ({used_bytes}): roost who shows whose",
+        "{gpus_list} 被队列外的进程占用（{used_bytes}）：用 roost who 查看是谁",
     ),
     "claimed": (
-        "{gpus_text} are being freed for job {job} of {user}, which goes first",
+        "{gpus_text} being freed for job {job} of {user}, which goes first",
         "{gpus_text}正让给 {user} 的作业 {job}，它排在前面",
     ),
     "behind": (
@@ -127,7 +126,7 @@ MESSAGES = {
         "{user} 的作业 {job} 从 {begin_at} 起可被抢占",
     ),
     "preempting": (
-        "{count_jobs} are giving up GPUs for it, by {end_at} at the latest",
+        "GPUs are being given up for it by {count_jobs}, until {end_at} at the latest",
         "{count_jobs}正在为它让出 GPU，最迟 {end_at}",
     ),
     "ending": (
