@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from roost.core.model import Gpu, Grant, Job, JobState, PriorityClass, Request
 from roost.core.rules.load import load
@@ -111,7 +112,7 @@ class World:
         memory: str | None = None,
         group: str = "default",
         requeue: bool = True,
-        **more: object,
+        **more: Any,
     ) -> Job:
         request = Request(
             gpus=gpus,
@@ -125,13 +126,15 @@ class World:
             len(self.jobs) + 1, user, group, PriorityClass(which), request, self.now,
             requeue=requeue,
         )  # fmt: skip
-        job = replace(job, **more)  # type: ignore[arg-type]
+        job = replace(job, **more)
         self.jobs[job.id] = job
         self.states[job.id] = JobState.PENDING
         self.attempts[job.id] = 0
         return job
 
-    def submit(self, user: str = "alice", gpus: int = 1, which: str = "regular", **more) -> int:
+    def submit(
+        self, user: str = "alice", gpus: int = 1, which: str = "regular", **more: Any
+    ) -> int:
         """Queues a job, lets what starts run, and gives its number."""
         job = self.job(user, gpus, which, **more)
         self.step(JobSubmitted(self.now, job))

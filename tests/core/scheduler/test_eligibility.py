@@ -6,7 +6,7 @@ import pytest
 
 from roost.core.model import EndReason, JobState
 from roost.core.scheduler.decisions import Finish, Stop
-from roost.core.scheduler.events import JobCancelled, JobEnded, JobRequeued, JobStarted
+from roost.core.scheduler.events import Event, JobCancelled, JobEnded, JobRequeued, JobStarted
 from tests.core.scheduler.pictures import World
 
 
@@ -118,7 +118,7 @@ def test_late_news_of_an_earlier_attempt_changes_nothing() -> None:
     world.submit("alice")
     world.end(1, state=JobState.NODE_FAIL, requeue=True)
     before = world.scheduler.snapshot()
-    late = [JobEnded(world.now, 1, 1, JobState.FAILED), JobStarted(world.now, 1, 1)]
+    late: list[Event] = [JobEnded(world.now, 1, 1, JobState.FAILED), JobStarted(world.now, 1, 1)]
     assert world.scheduler.step(late) == []
     assert world.scheduler.step([JobEnded(world.now, 99, 1, JobState.FAILED)]) == []
     assert world.scheduler.snapshot() == before

@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from roost.core.model import JobState, PriorityClass
 from roost.core.scheduler.events import (
+    Event,
     ForeignUse,
     GpuChanged,
     InventoryChanged,
@@ -66,8 +67,17 @@ class Days(RuleBasedStateMachine):
         time=st.sampled_from([None, "5m", "2h"]),
         array=st.sampled_from([None, None, 1, 2]),
     )
-    def submit(self, user, gpus, which, share, cpus, time, array) -> None:
-        more = {} if array is None else {"array_id": array, "array_limit": 2}
+    def submit(
+        self,
+        user: str,
+        gpus: int,
+        which: str,
+        share: str | None,
+        cpus: int,
+        time: str | None,
+        array: int | None,
+    ) -> None:
+        more: dict[str, int] = {} if array is None else {"array_id": array, "array_limit": 2}
         self.world.submit(
             user, gpus, which, share=share, cpus=cpus, time=time, group=GROUPS[user], **more
         )
@@ -210,7 +220,7 @@ def replayed(world: World) -> list[str]:
 
 def rebuilt(world: World, used: dict[str, dict[str, float]]) -> None:
     scheduler = Scheduler()
-    events: list[object] = [
+    events: list[Event] = [
         RulesChanged(world.now, world.rules),
         InventoryChanged(world.now, tuple(world.gpus.values()), world.cpus, world.memory_bytes),
         UsageRestored(world.now, tuple(used["users"].items()), tuple(used["groups"].items())),

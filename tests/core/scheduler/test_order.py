@@ -178,7 +178,9 @@ amounts = st.floats(0, 1e9)
     st.dictionaries(st.sampled_from(["x", "y"]), amounts),
     st.floats(0, 400 * DAY),
 )
-def test_use_decays_by_half_in_a_half_life_whatever_time_passes(users, groups, span) -> None:
+def test_use_decays_by_half_in_a_half_life_whatever_time_passes(
+    users: dict[str, float], groups: dict[str, float], span: float
+) -> None:
     usage = Usage()
     usage.advance(5000.0)
     usage.restore(tuple(users.items()), tuple(groups.items()))

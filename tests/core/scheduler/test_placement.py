@@ -63,7 +63,9 @@ def test_fewer_than_asked_is_none() -> None:
 
 
 @given(st.sets(st.integers(0, 7), min_size=1), st.data(), st.sampled_from(["none", "pairs", "all"]))
-def test_any_choice_is_that_many_of_the_free_ones(free: set[int], data, links: str) -> None:
+def test_any_choice_is_that_many_of_the_free_ones(
+    free: set[int], data: st.DataObject, links: str
+) -> None:
     count = data.draw(st.integers(1, len(free)))
     found = chosen(gpus_of(8, links), sorted(free), count)
     assert len(set(found)) == count

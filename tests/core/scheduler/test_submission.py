@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from roost.core.text.submit import problem_text
@@ -14,9 +16,9 @@ members = ["alice"]
 """
 
 
-def refused(world: World, user: str = "alice", gpus: int = 1, **more: object) -> list[str]:
+def refused(world: World, user: str = "alice", gpus: int = 1, **more: Any) -> list[str]:
     """English sentences; the Chinese ones must at least be there."""
-    facts = {k: more.pop(k) for k in ("array_size", "known_jobs") if k in more}
+    facts: dict[str, Any] = {k: more.pop(k) for k in ("array_size", "known_jobs") if k in more}
     more.setdefault("group", "cv")
     problems = world.scheduler.check_submission(world.job(user, gpus, **more), **facts)
     assert all(problem_text("zh", problem) for problem in problems)
@@ -65,7 +67,7 @@ def test_the_most_that_a_group_may_hold_is_told_with_its_rule() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_cannot_be_is_told_with_what_there_is(request_: dict, sentence: str) -> None:
+def test_what_cannot_be_is_told_with_what_there_is(request_: dict[str, Any], sentence: str) -> None:
     assert refused(World(2, RULES), **request_) == [sentence]
 
 
