@@ -15,7 +15,7 @@ import roost
 import roost.core.text
 
 SOURCE = Path(roost.__file__).resolve().parent
-LONGEST = 420
+LONGEST = 430
 
 
 def modules_imported(path: Path) -> set[str]:
