@@ -70,7 +70,7 @@ def processes_of(uid: int) -> list[int]:
         if not entry.isdigit():
             continue
         with suppress(OSError):
-            status = Path(f"/proc/{entry}/status").read_text()
+            status = Path(f"/proc/{entry}/status").read_text(errors="replace")
             fields = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
             if int(fields["Uid"].split()[0]) == uid and not fields["State"].startswith("Z"):
                 found.append(int(entry))
@@ -181,7 +181,7 @@ class Daemon:
         for entry in os.listdir("/proc"):
             if entry.isdigit():
                 with suppress(OSError, IndexError):
-                    stat = Path(f"/proc/{entry}/stat").read_text()
+                    stat = Path(f"/proc/{entry}/stat").read_text(errors="replace")
                     parent = int(stat.rsplit(")", 1)[1].split()[1])
                     words = Path(f"/proc/{entry}/cmdline").read_bytes().split(b"\0")
                     if parent == self.process.pid and part.encode() in words:

@@ -59,8 +59,13 @@ def processes_called(name: str) -> list[int]:
     for entry in os.listdir("/proc"):
         if entry.isdigit():
             with suppress(OSError):
-                comm = Path(f"/proc/{entry}/comm").read_text().strip()
-                state = Path(f"/proc/{entry}/stat").read_text().rsplit(")", 1)[1].split()[0]
+                comm = Path(f"/proc/{entry}/comm").read_text(errors="replace").strip()
+                state = (
+                    Path(f"/proc/{entry}/stat")
+                    .read_text(errors="replace")
+                    .rsplit(")", 1)[1]
+                    .split()[0]
+                )
                 if comm == name[:15] and state != "Z":
                     found.append(int(entry))
     return found
@@ -79,7 +84,7 @@ def launchers_of(running: Agent) -> list[int]:
     found = []
     for pid in processes_called("roost-launcher"):
         with suppress(OSError):
-            stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            stat = Path(f"/proc/{pid}/stat").read_text(errors="replace").rsplit(")", 1)[1].split()
             if int(stat[1]) == running.process.pid:
                 found.append(pid)
     return found

@@ -57,7 +57,7 @@ def names_of(account: Account) -> list[str]:
     found = []
     for pid in processes_of(account.uid):
         with suppress(OSError):
-            found.append(Path(f"/proc/{pid}/comm").read_text().strip())
+            found.append(Path(f"/proc/{pid}/comm").read_text(errors="replace").strip())
     return found
 
 
@@ -102,7 +102,7 @@ def test_a_lost_supervisor_takes_its_session_along(own: Agent, people: list[Acco
     job = own.launch(ann.name, "/bin/sh", "-c", "sleep 300 & sleep 300")
     own.running(job)
     for pid in processes_of(ann.uid):
-        if Path(f"/proc/{pid}/comm").read_text().strip() == f"roost:{job}.1"[:15]:
+        if Path(f"/proc/{pid}/comm").read_text(errors="replace").strip() == f"roost:{job}.1"[:15]:
             os.kill(pid, 9)
     assert own.end(job).reason is EndReason.LOST
     wait_for(lambda: "sleep" not in names_of(ann), "its processes are gone")
