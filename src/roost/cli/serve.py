@@ -94,9 +94,11 @@ def serve(context: Context) -> int:
     lock = only_one(where)
     free_socket(where)
     environment = {"ROOST_STATE": where.state, "ROOST_SOCKET": where.socket}
+    agent_words = where.agent_words(entry.pw_uid if entry else None)
+    write = context.err if os.isatty(2) else None
     parts = [
-        Part("agent", where.agent_words(entry.pw_uid if entry else None), environment=environment),
-        Part("server", where.server_words(), entry, environment=environment),
+        Part("agent", agent_words, environment=environment, write=write),
+        Part("server", where.server_words(), entry, environment=environment, write=write),
     ]
     client = Client(where.socket, language=context.terminal.language, timeout_s=10.0)
 

@@ -13,9 +13,12 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
+
+from roost.cli.relay import relay
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,13 +28,17 @@ FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 30.0
 HEALTHY_AFTER_S = 60.0
 STOP_WITHIN_S = 15.0
+READY_EVERY_MS = 100.0
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass
 class Part:
-    """One of "agent" and "server": its words, the account it runs as (None: ours), its life."""
+    """One of "agent" and "server": its words, the account it runs as (None: ours), its life.
+
+    `write` gets what it says as sentences; None leaves its lines on standard error as they are.
+    """
 
     name: str
     words: list[str]
@@ -42,6 +49,8 @@ class Part:
     failures: int = 0
     start_again_at: float | None = None
     environment: dict[str, str] = field(default_factory=dict)
+    write: Callable[[str], None] | None = None
+    lines: threading.Thread | None = None
 
     def start(self) -> None:
         parent = os.getpid()
@@ -61,8 +70,11 @@ class Part:
             group=account.pw_gid if account else None,
             extra_groups=[] if account else None,
             process_group=0,
+            stderr=subprocess.PIPE if self.write else None,
             preexec_fn=die_with_parent,
         )
+        if self.write is not None and self.process.stderr is not None:
+            self.lines = relay(self.process.stderr, self.name, self.write)
         self.descriptor = os.pidfd_open(self.process.pid)
         self.started_at = time.monotonic()
         self.start_again_at = None
@@ -71,9 +83,15 @@ class Part:
         """The exit status of the ended child, -N for signal N."""
         assert self.process is not None
         code = self.process.wait()
-        os.close(self.descriptor)
-        self.descriptor, self.process = -1, None
+        self.let_go()
         return code
+
+    def let_go(self) -> None:
+        """After its end: all that it said is written, nothing of it is kept."""
+        if self.lines is not None:
+            self.lines.join(2.0)
+        os.close(self.descriptor)
+        self.descriptor, self.process, self.lines = -1, None, None
 
 
 class Supervisor:
@@ -148,7 +166,7 @@ class Supervisor:
 
     def _pause_ms(self, now: float) -> float | None:
         if not self.ready:
-            return 50.0
+            return READY_EVERY_MS
         waiting = [part.start_again_at for part in self.parts if part.start_again_at is not None]
         return max(0.0, min(waiting) - now) * 1000 + 1 if waiting else None
 
@@ -165,5 +183,4 @@ class Supervisor:
             except subprocess.TimeoutExpired:
                 part.process.kill()
                 part.process.wait()
-            os.close(part.descriptor)
-            part.process = None
+            part.let_go()
