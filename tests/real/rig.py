@@ -256,10 +256,14 @@ class Daemon:
 
     def wait_state(self, number: int, *states: str, timeout_s: float = 30.0) -> dict[str, Any]:
         def reached() -> dict[str, Any] | None:
-            job = self.job(number)
-            return job if job["state"] in states else None
+            seen.update(self.job(number))
+            return seen if seen["state"] in states else None
 
-        return dict(wait_for(reached, f"job {number} is {' or '.join(states)}", timeout_s))
+        seen: dict[str, Any] = {}
+        try:
+            return dict(wait_for(reached, f"job {number} is {' or '.join(states)}", timeout_s))
+        except AssertionError as error:
+            raise AssertionError(f"{error}; it is {seen}") from None
 
 
 @contextmanager
