@@ -27,7 +27,7 @@ def usage(context: Context) -> int:
     for row in rows:
         key = (str(row.get("user") or fmt.UNKNOWN), str(row.get("group") or fmt.UNKNOWN))
         of_person = sums.setdefault(key, [0.0, 0.0, 0.0])
-        for at, name in enumerate(("held_s", "busy_s", "energy_j")):
+        for at, name in enumerate(("held_s", "busy_s", "joules")):
             of_person[at] += row.get(name) or 0.0
     head = [context.say("col." + name) for name in ("user", "group", "held_h", "busy_h", "energy")]
     table: list[list[str | Cell]] = [

@@ -38,6 +38,7 @@ class Holder(TypedDict):
     idle_s: float | None
     right: str | None
     reason: str | None
+    until: NotRequired[str | None]
 
 
 class GpuStatus(TypedDict):
@@ -50,6 +51,8 @@ class GpuStatus(TypedDict):
     temperature_c: float | None
     power_w: float | None
     health: str
+    drained: bool
+    drain_reason: str | None
     holders: list[Holder]
 
 
@@ -73,11 +76,13 @@ class Who(TypedDict):
     holders: list[Holder]
     unattributed: NotRequired[list[dict[str, object]]]
     checks: NotRequired[list[dict[str, object]]]
+    time: NotRequired[str]
 
 
 class Request(TypedDict):
     gpus: int
     gpu_memory_bytes: int | None
+    gpu_model: str | None
     cpus: int
     memory_bytes: int | None
     walltime_s: int | None
@@ -101,6 +106,7 @@ Job = TypedDict(
         "class": str,
         "state": str,
         "gpus": list[str],
+        "gpu_indices": list[int],
         "request": Request,
         "submit_time": str,
         "begin_time": str | None,
