@@ -212,9 +212,9 @@ class AgentPeer:
             return
         record = self.records.get(key)
         if record is None:
-            words = [word.decode() for word in spec.argv]
+            words = [word.decode("utf-8", "replace") for word in spec.argv]
             seconds = float(words[1]) if len(words) > 1 else 0.0
-            code = int(words[2]) if len(words) > 2 else 0
+            code = int(words[2]) if words[2:] and words[2].isdigit() else 0
             now = time.time()
             self.executed[key] = self.executed.get(key, 0) + 1
             state = AttemptState(spec.job, spec.attempt, "running", os.getpid(), 1, now)

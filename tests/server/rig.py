@@ -18,7 +18,7 @@ from typing import Any
 from roost.client.api import Client
 
 
-def wait_for(condition: Callable[[], Any], what: str, timeout_s: float = 15.0) -> Any:
+def wait_for(condition: Callable[[], Any], what: str, timeout_s: float = 45.0) -> Any:
     end = time.monotonic() + timeout_s
     while time.monotonic() < end:
         value = condition()

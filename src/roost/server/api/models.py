@@ -118,7 +118,7 @@ class SubmissionIn(_In):
     gpus: Annotated[int, Field(ge=-(2**31), le=2**31)] | None = None
     gpu_memory_bytes: Annotated[int, Field(ge=-(2**62), le=2**62)] | None = None
     gpu_model: Annotated[str, Field(max_length=MAX_NAME)] | None = None
-    cpus: Annotated[int, Field(ge=-(2**31), le=2**31)] = 1
+    cpus: Annotated[int, Field(ge=-(2**31), le=2**31)] = 0
     memory_bytes: Annotated[int, Field(ge=-(2**62), le=2**62)] | None = None
     walltime_s: Annotated[int, Field(ge=-(2**31), le=2**31)] | None = None
     array: Annotated[str, Field(max_length=100_000)] | None = None
@@ -190,6 +190,7 @@ class HolderOut(_Out):
     idle_s: float | None
     right: str | None
     reason: str | None
+    until: str | None
 
 
 class GpuOut(_Out):

@@ -10,6 +10,7 @@ import os
 import queue
 import socket
 import threading
+import time
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,8 @@ from roost.wire.messages import (
 log = structlog.get_logger()
 RETRY_S = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 HANDSHAKE_S = 60.0
+# A connection that lasted this long was a good one: the next is tried for at once.
+STEADY_S = 2.0
 _LIST, _SAMPLES, _FIRST = 1, 2, 3
 
 
@@ -153,6 +156,7 @@ class AgentEngine:
         tries = 0
         told = ""
         while not self._closing.is_set():
+            began = time.monotonic()
             try:
                 with self._connect() as connection:
                     greeted = self._serve(connection, listener)
@@ -160,7 +164,7 @@ class AgentEngine:
             except (OSError, FrameError, EngineError) as error:
                 greeted = False
                 text = str(error) or type(error).__name__
-            if greeted:
+            if greeted and time.monotonic() - began > STEADY_S:
                 tries = 0
             if text != told or greeted:
                 log.warning("agent away", why=text, socket=str(self._path))
