@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -172,3 +173,62 @@ def test_several_jobs_each_told_and_the_first_failure_is_the_exit_code(stub: Stu
     assert done.returncode == 4
     assert done.stderr == "roost cancel 43: not yours\n"
     assert "job 42" in done.stdout
+
+
+@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1), (b"\x03", 130)])
+def test_free_ends_only_after_yes(stub: Stub, answer: bytes, code: int):
+    """At a terminal: the list, the question, and exactly what was shown."""
+    stub.answers["GET /v1/gpus/0/free-plan"] = (
+        200,
+        {
+            "gpu_index": 0,
+            "gpu_uuid": "GPU-0",
+            "jobs": [],
+            "others": [],
+            "items": [
+                {
+                    "pid": 5,
+                    "start_ticks": 6,
+                    "user": "alice",
+                    "command": "python train.py",
+                    "memory_bytes": 1 << 30,
+                    "since": None,
+                    "evidence": "holds /dev/nvidia0",
+                }
+            ],
+        },
+    )
+    stub.answers["POST /v1/gpus/0/free"] = (
+        200,
+        {
+            "processes": [{"pid": 5, "start_ticks": 6, "outcome": "ended", "text": ""}],
+            "memory_before_bytes": {"GPU-0": 3 << 30},
+            "memory_after_bytes": {"GPU-0": 1 << 30},
+        },
+    )
+    pid, master = pty.fork()
+    if pid == 0:
+        os.environ.update(ROOST_SOCKET=stub.path, LC_ALL="C.UTF-8", TERM="dumb")
+        os.execv(sys.executable, [sys.executable, "-m", "roost", "free", "0"])
+    shown = b""
+    asked = False
+    while True:
+        try:
+            data = os.read(master, 4096)
+        except OSError:
+            break
+        if not data:
+            break
+        shown += data
+        if not asked and b"[y/N]" in shown:
+            asked = True
+            os.write(master, answer)
+    _, status = os.waitpid(pid, 0)
+    os.close(master)
+    assert os.waitstatus_to_exitcode(status) == code
+    assert b"python train.py" in shown
+    assert b"holds /dev/nvidia0" in shown
+    ended = [body for method, _, body, _ in stub.seen if method == "POST"]
+    assert ended == ([{"items": [{"pid": 5, "start_ticks": 6}]}] if code == 0 else [])
+    if code == 0:
+        assert b"2.0 GiB came back: 3.0 GiB in use before, 1.0 GiB now" in shown

@@ -70,6 +70,10 @@ def show(context: Context) -> int:
     if context.json or not isinstance(text, str):
         context.out_json(answer)
         return 0
+    if answer.get("problem"):
+        context.err(context.say("rules_not_in_force", problem=answer["problem"]))
+        for mistake in answer.get("mistakes") or []:
+            context.err(f"  {mistake.get('text')}")
     version = answer.get("version")
     if version is not None:
         context.err(context.say("rules_version", version=version))

@@ -24,8 +24,9 @@ WELL = ("ok", "", None)
 
 def status(context: Context) -> int:
     pause = context.option("watch")
+    ask: Callable[[], Any] = context.client().status
     while True:
-        answer: Any = context.client().status()
+        answer: Any = patient(context, ask) if pause else ask()
         if context.json:
             context.out_json(answer)
         else:
@@ -36,6 +37,13 @@ def status(context: Context) -> int:
         import time
 
         time.sleep(pause)
+
+
+def patient(context: Context, ask: Callable[[], Any]) -> Any:
+    """While it watches, a daemon that starts again is waited for."""
+    from roost.cli.wait import patiently
+
+    return patiently(context, ask)
 
 
 def render(answer: Any, terminal: Terminal, say: Say) -> list[str]:

@@ -217,6 +217,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "释放了 {back}：之前占用 {before}，现在 {after}",
     ),
     "rules_are_well": ("{path}: these rules can be used", "{path}：规则可用"),
+    "rules_not_in_force": (
+        "the rules file as it is now is not in force: {problem}",
+        "规则文件目前的内容没有生效：{problem}",
+    ),
     "rules_version": ("rules, version {version}", "规则，版本 {version}"),
     "no_usage": ("no use in this time", "这段时间没有使用记录"),
     "no_audit": ("nothing on record", "没有记录"),
