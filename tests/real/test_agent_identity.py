@@ -153,7 +153,7 @@ def test_a_disabled_account_runs_nothing(running: Agent) -> None:
     [
         {"job": 0},
         {"attempt": -1},
-        {"cpus": 0},
+        {"cpus": -1},
         {"memory_bytes": 5},
         {"directory": b"relative"},
         {"directory": b"/a\0b"},

@@ -48,10 +48,11 @@ def _of_job(spec: LaunchSpec) -> dict[bytes, bytes]:
         b"ROOST_USER": spec.user.encode("utf-8", "surrogateescape"),
         b"ROOST_GROUP": spec.group.encode("utf-8", "surrogateescape"),
         b"ROOST_CLASS": spec.priority_class.encode("utf-8", "surrogateescape"),
-        b"ROOST_CPUS": b"%d" % spec.cpus,
         b"ROOST_RESTART_COUNT": b"%d" % spec.restart_count,
         b"ROOST_SUBMIT_DIR": spec.directory,
     }
+    if spec.cpus:
+        made[b"ROOST_CPUS"] = b"%d" % spec.cpus
     if spec.array_id is not None:
         made[b"ROOST_ARRAY_JOB_ID"] = b"%d" % spec.array_id
     if spec.array_index is not None:

@@ -96,7 +96,7 @@ def _environment(variables: dict[bytes, bytes]) -> None:
 
 
 def _resources(spec: LaunchSpec) -> None:
-    _whole("cpus", spec.cpus, 1, 65536)
+    _whole("cpus", spec.cpus, 0, 65536)
     if spec.memory_bytes is not None:
         _whole("memory", spec.memory_bytes, LEAST_MEMORY, 2**62)
     if spec.max_processes is not None:

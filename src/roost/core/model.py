@@ -103,13 +103,14 @@ class Gpu:
 class Request:
     """What a job asks for: `gpus` whole GPUs, or `gpu_memory_bytes` on one GPU marked shared.
 
-    `gpus` may be 0 for a job on CPUs alone. `walltime_s` None means no limit was given.
+    `gpus` may be 0 for a job on CPUs alone. `cpus` 0: none are kept for it, it shares those of the
+    machine with everybody. `walltime_s` None means no limit was given.
     """
 
     gpus: int = 1
     gpu_memory_bytes: int | None = None
     gpu_model: str | None = None
-    cpus: int = 1
+    cpus: int = 0
     memory_bytes: int | None = None
     walltime_s: int | None = None
 

@@ -58,9 +58,9 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`cpus` is both the weight and the hard quota. None: no limit."""
+    """`cpus` is weight and hard quota; 0: a weight of one and no quota. None: no limit."""
 
-    cpus: int = 1
+    cpus: int = 0
     memory_bytes: int | None = None
     processes: int | None = None
 
@@ -137,8 +137,9 @@ def create(
 def _limit_v2(layout: Layout, name: str, limits: Limits) -> None:
     path = f"{layout.unified}/{name}"
     if "cpu" in layout.controllers:
-        _put(f"{path}/cpu.weight", b"%d" % min(10_000, 100 * limits.cpus))
-        _put(f"{path}/cpu.max", b"%d %d" % (limits.cpus * PERIOD_US, PERIOD_US))
+        _put(f"{path}/cpu.weight", b"%d" % min(10_000, 100 * max(1, limits.cpus)))
+        if limits.cpus:
+            _put(f"{path}/cpu.max", b"%d %d" % (limits.cpus * PERIOD_US, PERIOD_US))
     if "memory" in layout.controllers and limits.memory_bytes is not None:
         _put(f"{path}/memory.max", b"%d" % limits.memory_bytes)
         with suppress(OSError):  # no such file where the kernel has no swap accounting
@@ -151,9 +152,10 @@ def _limit_v2(layout: Layout, name: str, limits: Limits) -> None:
 def _limit_v1(layout: Layout, name: str, limits: Limits) -> None:
     if "cpu" in layout.v1:
         path = f"{layout.v1['cpu']}/{name}"
-        _put(f"{path}/cpu.shares", b"%d" % min(262_144, 1024 * limits.cpus))
-        with suppress(FileNotFoundError):  # kernels without CONFIG_CFS_BANDWIDTH
-            _put(f"{path}/cpu.cfs_quota_us", b"%d" % (limits.cpus * PERIOD_US))
+        _put(f"{path}/cpu.shares", b"%d" % min(262_144, 1024 * max(1, limits.cpus)))
+        if limits.cpus:
+            with suppress(FileNotFoundError):  # kernels without CONFIG_CFS_BANDWIDTH
+                _put(f"{path}/cpu.cfs_quota_us", b"%d" % (limits.cpus * PERIOD_US))
     if "memory" in layout.v1 and limits.memory_bytes is not None:
         path = f"{layout.v1['memory']}/{name}"
         _put(f"{path}/memory.limit_in_bytes", b"%d" % limits.memory_bytes)

@@ -46,7 +46,7 @@ def test_the_most_that_a_group_may_hold_is_told_with_its_rule() -> None:
             "3 GPUs of model A100 were asked for; this server has 2 of them"
             " (all: 2 × NVIDIA A100)",
         ),
-        ({"cpus": 0}, "0 CPUs were asked for; a job needs at least 1"),
+        ({"cpus": -1}, "-1 CPUs were asked for"),
         ({"cpus": 999}, "999 CPUs were asked for; this server has 256"),
         ({"memory": "3T"}, "3 TiB of memory were asked for; this server has 2 TiB"),
         (

@@ -78,7 +78,7 @@ def _group(rules: Rules, job: Job, facts: SubmissionFacts) -> list[Problem]:
 def _sizes(rules: Rules, inventory: Inventory, job: Job) -> list[Problem]:
     request = job.request
     found = []
-    if not 1 <= request.cpus <= MOST:
+    if not 0 <= request.cpus <= MOST:
         found.append(_problem("cpus_few", "cpus", given=request.cpus))
     elif request.cpus > inventory.cpus:
         found.append(_problem("cpus_many", "cpus", given=request.cpus, total=inventory.cpus))

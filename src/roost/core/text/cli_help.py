@@ -76,7 +76,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "优先级：urgent 紧急、regular 普通、background 后台",
     ),
     "run.--time": ("ended after this long", "最长运行时间，到时结束"),
-    "run.--cpus": ("CPU cores", "CPU 核数"),
+    "run.--cpus": (
+        "CPU cores kept for it; without it the job shares all cores with others",
+        "为作业保留的 CPU 核数；不写则与他人共享全部核",
+    ),
     "run.--mem": ("memory of the host; more ends the job", "内存上限，超出则结束作业"),
     "run.--name": ("the job's name", "作业名称"),
     "run.--group": ("the group that it is charged to", "记账的组"),

@@ -24,8 +24,8 @@ MESSAGES = {
         "{user} 不在组 {group} 中；可以记账到：{allowed}",
     ),
     "cpus_few": (
-        "{given} CPUs were asked for; a job needs at least 1",
-        "申请了 {given} 个 CPU；作业至少需要 1 个",
+        "{given} CPUs were asked for; give a number of cores to keep, or leave it out",
+        "申请了 {given} 个 CPU；请写要保留的核数，或不写",
     ),
     "cpus_many": (
         "{given} CPUs were asked for; this server has {total}",
