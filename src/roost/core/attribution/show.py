@@ -7,6 +7,14 @@ from typing import Any
 from roost.core.attribution.model import Attribution, GpuAttribution, Holder, Kind, Phrase
 from roost.core.text.catalogue import say
 
+ROW_KEYS = (
+    "gpu_index", "gpu_uuid", "pid", "user", "group", "kind", "container", "job", "booking",
+    "memory_bytes", "command", "since", "idle_s", "right", "reason", "lawful", "start_ticks", "uid",
+    "workers", "owner_evidence", "owner_sure", "sure", "sign", "remedy", "free", "candidates",
+    "checks",
+)  # fmt: skip
+"""The keys of every row."""
+
 
 def text_of(said: Phrase, language: str = "en") -> str:
     """The sentence of a phrase."""
