@@ -176,7 +176,7 @@ def install() -> None:
     assert os.path.exists("/etc/roost/rules.toml")
     for unit in UNITS:
         assert run("systemctl", "is-enabled", unit).stdout.strip() == "enabled", unit
-    wait_for(answers, "the daemon answers", 120)
+    wait_for(answers, "the daemon answers", 240)
 
 
 def units_are_tight() -> None:
@@ -345,7 +345,7 @@ def job_outlives_restarts_and_kills() -> None:
             if what in (f"kill {part}", "kill both"):
                 os.kill(int(shown(unit, "MainPID")), signal.SIGKILL)
         assert beats("alice", "tough"), what
-        wait_for(answers, f"the daemon answers after {what}", 120)
+        wait_for(answers, f"the daemon answers after {what}", 240)
         assert job(number)["state"] == "RUNNING", (what, job(number))
     end("alice", "tough")
     ended = wait_state(number, "FAILED", "COMPLETED", "NODE_FAIL")
@@ -375,7 +375,7 @@ def leave_jobs_behind() -> None:
 
 
 def services_come_by_themselves() -> None:
-    wait_for(answers, "the daemon answers after the boot", 120)
+    wait_for(answers, "the daemon answers after the boot", 240)
 
 
 def lost_job_is_node_fail() -> None:
