@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 NOBODY = (65534, 65535, 2**32 - 1)
+MOST_FILES = 65_536
 DISABLED_SHELLS = frozenset({"nologin", "false"})
 LIMITS = {
     "core": (resource.RLIMIT_CORE, 1024),
@@ -202,7 +203,11 @@ def _group_matches(name: str, gids: Sequence[int]) -> bool:
 
 
 def apply_limits(limits: Iterable[Limit]) -> None:
-    """Sets the limits in this process; what exceeds its own rights is cut to what it has."""
+    """Sets the limits in this process; what exceeds its own rights is cut to what it has.
+
+    Open files, where limits.conf does not speak of them: as many as are allowed, up to MOST_FILES
+    (programs that go through every possible descriptor would take seconds with a million).
+    """
     for limit in limits:
         own_soft, own_hard = resource.getrlimit(limit.resource)
         hard = own_hard if limit.hard is None else limit.hard
@@ -212,7 +217,7 @@ def apply_limits(limits: Iterable[Limit]) -> None:
         _set(limit.resource, _least(soft, hard), hard, own_hard)
     own_soft, own_hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if not any(limit.resource == resource.RLIMIT_NOFILE for limit in limits):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (own_hard, own_hard))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (_least(own_hard, MOST_FILES), own_hard))
 
 
 def _least(a: int, b: int) -> int:

@@ -16,6 +16,7 @@ from roost.machine.device_filter import DeviceNumber
 
 SYSTEMD_BASE = "/system.slice/roost-jobs.service"
 SUPERVISORS = "supervisors"
+KEEPER = "keeper"
 
 
 def mounts(path: str = "/proc/self/mountinfo") -> tuple[str | None, dict[str, str]]:
@@ -103,6 +104,7 @@ def _prepare_unified(top: str, base: str) -> Layout:
         os.makedirs(folder, 0o755, exist_ok=True)
     except OSError:
         return Layout()
+    _clear(folder)
     for path in _levels(top, base):
         for controller in V2_USED:
             # refused where a controller is bound to v1 or not given on from above
@@ -113,6 +115,22 @@ def _prepare_unified(top: str, base: str) -> Layout:
     if not os.access(f"{folder}/cgroup.procs", os.W_OK):
         return Layout()
     return Layout(unified=folder, controllers=tuple(c for c in V2_USED if c in given))
+
+
+def _clear(folder: str) -> None:
+    """A cgroup that gives controllers on may hold no process (cgroup-v2.rst, "No Internal Process
+    Constraint"): the unit's keeper, should it not have moved yet, is moved into a group of its own.
+    """
+    for _ in range(20):
+        pids: list[str] = []
+        with suppress(OSError), open(f"{folder}/cgroup.procs", encoding="ascii") as file:
+            pids = file.read().split()
+        if not pids:
+            return
+        for pid in pids:
+            with suppress(OSError):  # it ended, or is not ours to move
+                os.makedirs(f"{folder}/{KEEPER}", 0o755, exist_ok=True)
+                _put(f"{folder}/{KEEPER}/cgroup.procs", pid.encode())
 
 
 def _levels(top: str, base: str) -> list[str]:
@@ -166,7 +184,8 @@ def enter_supervisors(layout: Layout, pid: int) -> None:
 def tidy(layout: Layout) -> None:
     """Removes the base where nothing is in it any more; else leaves it."""
     for base in layout.bases():
-        with suppress(OSError):
-            os.rmdir(f"{base}/{SUPERVISORS}")
+        for name in (SUPERVISORS, KEEPER):
+            with suppress(OSError):
+                os.rmdir(f"{base}/{name}")
         with suppress(OSError):
             os.rmdir(base)
