@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 import pytest
 
 from roost.core.model import EndReason, JobState
-from roost.core.scheduler.decisions import Finish, Stop
-from roost.core.scheduler.events import Event, JobCancelled, JobEnded, JobRequeued, JobStarted
+from roost.core.scheduler.decisions import Finish, Start, Stop
+from roost.core.scheduler.events import (
+    Event,
+    ForeignUse,
+    JobCancelled,
+    JobEnded,
+    JobRequeued,
+    JobStarted,
+    JobSubmitted,
+    TimeReached,
+)
+from roost.core.scheduler.scheduler import Scheduler
+from roost.core.text.wait import render_wait
 from tests.core.scheduler.pictures import World
 
 
@@ -201,11 +214,17 @@ def test_an_array_runs_as_many_at_once_as_it_says() -> None:
     assert world.running() == [1, 3]
 
 
-def test_an_array_of_ten_thousand_costs_no_more_than_its_room() -> None:
+def test_an_array_of_ten_thousand_is_queued_explained_and_stepped_over_quickly() -> None:
     world = World(2)
-    for _ in range(200):
-        world.submit("alice", array_id=1, array_limit=9000)
+    jobs = [world.job("alice", array_id=1, array_limit=9000) for _ in range(10_000)]
+    begun = perf_counter()
+    world.step(*(JobSubmitted(world.now, job) for job in jobs))
+    for _ in range(100):
+        world.scheduler.step([TimeReached(world.now)])
+    words = {render_wait("en", world.scheduler.explain(job.id), str) for job in jobs}
     assert len(world.running()) == 2
+    assert len(words) == 3  # running, the first that waits, those behind it
+    assert perf_counter() - begun < 10
 
 
 def test_what_would_start_now_is_said() -> None:
@@ -232,10 +251,17 @@ def test_a_wait_names_whose_job_ends_when() -> None:
     )
 
 
-def test_before_the_machine_is_known_a_job_says_so() -> None:
-    from roost.core.scheduler.events import JobSubmitted
-    from roost.core.scheduler.scheduler import Scheduler
+def test_a_scheduler_that_looks_first_starts_nothing_before_it_knows_of_strangers() -> None:
+    world = World(2)
+    scheduler = Scheduler(look_first=True)
+    job = world.job("alice", 2)
+    assert scheduler.step([*world.events, JobSubmitted(world.now, job)]) == []
+    assert [reason.code for reason in scheduler.explain(1).reasons] == ["no_inventory"]
+    (start,) = scheduler.step([ForeignUse(world.now, ())])
+    assert isinstance(start, Start)
 
+
+def test_before_the_machine_is_known_a_job_says_so() -> None:
     scheduler = Scheduler()
     job = World(1).job("alice")
     assert scheduler.step([JobSubmitted(1.0, job)]) == []

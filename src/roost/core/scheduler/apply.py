@@ -59,6 +59,7 @@ class Changes:
                     slot = state.slots[uuid]
                     slot.usable, slot.why = usable, "" if usable else reason
             case ev.ForeignUse(bytes_by_gpu=used):
+                state.looked = True
                 by_gpu = dict(used)
                 for uuid, slot in state.slots.items():
                     slot.foreign_bytes = max(0, by_gpu.get(uuid, 0))

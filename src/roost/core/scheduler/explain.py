@@ -142,7 +142,7 @@ class Explainer:
 
     def _room(self, entry: Entry) -> list[Reason]:
         state, request = self._state, entry.job.request
-        if not state.known:
+        if not state.known or not state.looked:
             return [_reason("no_inventory")]
         way = self._way(entry)
         found = []

@@ -25,10 +25,16 @@ from roost.core.scheduler.submission import (
 
 
 class Scheduler:
-    """One server's queue. Not for use by several threads at once."""
+    """One server's queue. Not for use by several threads at once.
 
-    def __init__(self) -> None:
+    `look_first`: nothing starts before the first `ForeignUse` has said where strangers are. For a
+    real machine, of which a scheduler that was just made knows only what the database knew.
+    """
+
+    def __init__(self, look_first: bool = False) -> None:
         self._state = State()
+        self._state.looked = not look_first
+        self._earmarked: dict[int, None] = {}
         self._begins = Begins()
         self._reservations: tuple[Reservation, ...] = ()
         self._wanting = False
@@ -49,8 +55,11 @@ class Scheduler:
         for event in events:
             changes.apply(event)
         changes.finish()
+        self._earmarked.update(changes.earmarked)
         one = Round(self._state, out)
-        one.run(tuple(changes.earmarked))
+        if self._state.looked:
+            one.run(tuple(self._earmarked))
+            self._earmarked.clear()
         self._reservations = tuple(one.reservations)
         self._wanting = one.wanting
         self._explainer = None

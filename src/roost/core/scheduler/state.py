@@ -111,6 +111,7 @@ class State:
         self.now = 0.0
         self.rules = Rules()
         self.known = False
+        self.looked = True
         self.cpus = 0
         self.memory_bytes = 0
         self.used_cpus = 0

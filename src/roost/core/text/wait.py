@@ -38,8 +38,8 @@ MESSAGES = {
     ),
     "after_more": ("{sentence} ({count} jobs in all)", "{sentence}（共 {count} 个作业）"),
     "no_inventory": (
-        "waits until the agent has said what this server has",
-        "等待代理报告本服务器的资源",
+        "waits for the first look at this server's GPUs",
+        "等待首次读取本服务器的 GPU 状态",
     ),
     "array": (
         "at most {most} jobs of array {array} run at once",
