@@ -236,10 +236,24 @@ def test_a_daemon_that_dies_and_comes_back_is_followed(people: list[Account]) ->
         terminal.shows("2 free")
         assert mine.process is not None
         mine.stop()
-        terminal.shows("The daemon is away since", "free")
+        terminal.shows("No readings since", "free")
         mine.start()
-        wait_for(lambda: "away" not in terminal.text(), "the daemon is back in the view", 30)
+        wait_for(lambda: "No readings" not in terminal.text(), "the daemon is back in the view", 30)
         terminal.shows("2 free")
+
+
+def test_an_agent_that_is_away_leaves_a_picture_of_the_past(people: list[Account]) -> None:
+    """The server answers on, but without the agent nobody reads the GPUs."""
+    with daemon("--simulate", "2xA100") as mine, top(mine, "rt-alice") as terminal:
+        terminal.shows("2 free")
+        agent = mine.pid_of("agent")
+        assert agent is not None
+        os.kill(agent, signal.SIGSTOP)
+        try:
+            terminal.shows("No readings since", timeout_s=60)
+        finally:
+            os.kill(agent, signal.SIGCONT)
+        wait_for(lambda: "No readings" not in terminal.text(), "the agent is back", 30)
 
 
 def test_a_daemon_that_hangs_is_found_out(people: list[Account]) -> None:
@@ -249,10 +263,10 @@ def test_a_daemon_that_hangs_is_found_out(people: list[Account]) -> None:
         assert server is not None
         os.kill(server, signal.SIGSTOP)
         try:
-            terminal.shows("The daemon is away since", timeout_s=40)
+            terminal.shows("No readings since", timeout_s=40)
         finally:
             os.kill(server, signal.SIGCONT)
-        wait_for(lambda: "away" not in terminal.text(), "the daemon is back in the view", 30)
+        wait_for(lambda: "No readings" not in terminal.text(), "the daemon is back in the view", 30)
 
 
 @pytest.mark.parametrize("before", ["", "trap '' HUP; "])

@@ -176,7 +176,9 @@ def test_a_gpu_held_by_a_job_without_processes_is_not_free() -> None:
     story = Story(2)
     story.holders = []
     story.jobs = [job(9, "slow-start", "bob", "nlp", [1], state="STARTING")]
+    story.holders = [holder(1, None, "bob", 0, None, job=9)]
     now = picture(story)
+    assert "has not opened its GPU" in drawn(scene(story, history_s=0))
     assert [gpu.free for gpu in now.gpus] == [True, False]
     assert now.gpus[1].people == ("bob",)
 

@@ -163,6 +163,14 @@ def test_infinite_and_odd_numbers_are_not_known() -> None:
     assert (gpu.index, gpu.power_w, gpu.temperature_c) == (0, None, None)
 
 
+def test_a_server_without_its_agent_shows_the_past() -> None:
+    story = Story(1)
+    answer = {**story.status(), "agent": False, "observed_time": "2026-12-02T14:00:00+08:00"}
+    now = picture_of(story.ping(), answer, {}, {}, NOON)
+    assert now.stale_since_at == epoch_of("2026-12-02T14:00:00+08:00")
+    assert picture(story).stale_since_at is None
+
+
 def test_an_empty_picture_has_nothing_free() -> None:
     assert Picture(at=0).free == 0
 

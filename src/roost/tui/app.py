@@ -184,7 +184,8 @@ class TopApp(App[int]):
                 self.lost = replace(self.lost, text=news.text)
         else:
             self.fresh = news
-            self.lost = None
+            stale = news.picture.stale_since_at
+            self.lost = None if stale is None else Lost(stale, news.picture.driver_remedy)
             self.history.add(news.picture)
         self._soon()
 

@@ -225,6 +225,8 @@ def _what(scene: Scene, process: Process) -> str:
     """The command; for what belongs to nobody the reason, which is what there is to know."""
     if process.reason and not process.user:
         return scene.p(process.reason)
+    if process.pid is None and process.job is not None:
+        return scene.t("no_process")
     return scene.p(process.command) or scene.p(process.reason) or scene.unknown
 
 

@@ -141,7 +141,10 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Everything to draw, at `at` (seconds since the epoch, the daemon's clock)."""
+    """Everything to draw, at `at` (seconds since the epoch, the daemon's clock).
+
+    `stale_since_at`: the server has had no readings since then, though it answers; else None.
+    """
 
     at: float
     server: str = ""
@@ -152,6 +155,7 @@ class Picture:
     driver_remedy: str = ""
     time_zone: str | None = None
     time_sample: str | None = None
+    stale_since_at: float | None = None
     gpus: tuple[Gpu, ...] = ()
     processes: tuple[Process, ...] = ()
     jobs: tuple[Job, ...] = field(default=())
@@ -189,6 +193,7 @@ def picture_of(
         driver_remedy=_text(status, "driver_remedy"),
         time_zone=_text(me, "time_zone") or None,
         time_sample=_text(status, "time") or None,
+        stale_since_at=_stale(status, at),
         gpus=tuple(
             sorted(
                 (_gpu(row, processes, live) for row in _rows(status, "gpus")),
@@ -198,6 +203,13 @@ def picture_of(
         processes=processes,
         jobs=live,
     )
+
+
+def _stale(status: Mapping[str, object], at: float | None) -> float | None:
+    """Since when the agent, which reads the GPUs, is away; only where it was there before."""
+    if status.get("agent") is not False or not status.get("gpus"):
+        return None
+    return epoch_of(status.get("observed_time")) or at
 
 
 def _gpu(row: Mapping[str, object], processes: Sequence[Process], jobs: Sequence[Job]) -> Gpu:
@@ -243,9 +255,10 @@ def _gpu(row: Mapping[str, object], processes: Sequence[Process], jobs: Sequence
 def _processes(rows: Sequence[Mapping[str, object]]) -> tuple[Process, ...]:
     """One entry a process: what it holds on several GPUs is put together."""
     together: dict[str, list[Mapping[str, object]]] = {}
-    for at, row in enumerate(rows):
-        pid = _whole(row, "pid")
-        key = f"p{pid}" if pid is not None else f"n{_whole(row, 'gpu_index')}.{at}"
+    for row in rows:
+        pid, job = _whole(row, "pid"), _whole(row, "job")
+        gpu = _whole(row, "gpu_index")
+        key = f"p{pid}" if pid is not None else f"n{gpu}" if job is None else f"g{job}"
         together.setdefault(key, []).append(row)
     return tuple(_process(key, same) for key, same in together.items())
 

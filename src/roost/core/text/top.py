@@ -22,8 +22,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "暂无内容：守护进程没有应答。它在运行吗？启动命令：roost serve",
     ),
     "away": (
-        "The daemon is away since {since} ({span}): this is the last picture; trying again",
-        "守护进程自 {since} 起无应答（{span}）：以下是最后的画面，正在重连",
+        "No readings since {since} ({span}): this is the last picture; trying again",
+        "自 {since} 起没有新读数（{span}）：以下是最后的画面，正在重连",
     ),
     "away.never": (
         "No answer from the daemon since {since} ({span}); trying again",
@@ -102,6 +102,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "count.processes": ("{n} processes", "{n} 个进程"),
     "nobody": ("nobody", "无主"),
     "asks": ("×{n}", "×{n}"),
+    "no_process": ("has not opened its GPU", "尚未使用所分配的 GPU"),
     "empty.holders": ("Nobody uses a GPU.", "没有人在使用 GPU。"),
     "empty.jobs": (
         "No job is running or waiting. Submit one: roost run -g 1 -- python train.py",
