@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from roost.core.attribution import Allocation, Known, Memory, RightCode, attribute, who_rows
+from roost.core.attribution import Allocation, Known, Memory, Reason, RightCode, attribute, who_rows
 from roost.core.attribution.model import Kind, Sure
-from roost.core.observation import ContainerFacts, DriverReading, DriverState, MigInstance, Place
+from roost.core.observation import (
+    ContainerFacts,
+    DriverReading,
+    DriverState,
+    GpuState,
+    MigInstance,
+    Place,
+)
 from roost.core.rules.model import IgnoreRule
 from tests.core.attribution.pictures import (
     GIB,
@@ -466,3 +473,22 @@ def test_a_job_that_only_opens_another_gpu_is_not_called_a_stray() -> None:
     answer = explain(seen(gpu(0, 0), gpu(1, 0), process(100, "alice", 1, place=JOB)), ALLOCATED)
     right = answer.gpus[1].holders[0].right
     assert (right.code, right.lawful) == (RightCode.OPEN_ONLY, True)
+
+
+def test_a_gpu_that_does_not_answer_keeps_its_holders_and_their_history() -> None:
+    facts = process(100, "alice", 0)
+    busy = seen(gpu(0, GIB, claim(100, sm_percent=5)), facts, at=2000.0)
+    _, memory = attribute(busy, Known(), Memory())
+    silent = seen(
+        gpu(0, None, state=GpuState.NOT_ANSWERING, utilisation_percent=None),
+        facts,
+        process(200, "bob", 0),
+        at=2010.0,
+    )
+    answer, memory = attribute(silent, Known(), memory)
+    assert picture(answer) == "alice:100=?"
+    back = seen(gpu(0, GIB + 300 * MIB, claim(100, sm_percent=0)), facts, at=2020.0)
+    answer, _ = attribute(back, Known(), memory)
+    assert (answer.gpus[0].holders[0].idle_s, answer.gpus[0].holders[0].since) == (20.0, 1000.0)
+    assert answer.gpus[0].rest is not None
+    assert answer.gpus[0].rest.finding.reason is not Reason.JUST_EXITING

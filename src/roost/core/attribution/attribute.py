@@ -31,8 +31,13 @@ from roost.core.attribution.person import (
     right_of,
 )
 from roost.core.attribution.rest import Case, explain
-from roost.core.attribution.sharing import Share, Split, identities, split
-from roost.core.observation import ContainerFacts, GpuReading, Observation
+from roost.core.attribution.sharing import Share, Split, identities, last_known, split
+from roost.core.observation import (
+    ContainerFacts,
+    GpuReading,
+    GpuState,
+    Observation,
+)
 
 EMPTY = Memory()
 NO_USE = frozenset({Reason.NO_CONTEXT_CLIENT, Reason.CHECKPOINTED, Reason.KERNEL_HOLDER})
@@ -53,12 +58,19 @@ def attribute(
         old = before.get(gpu.uuid, GpuMemory())
         contexts = len(claims_of(gpu)) if gpu.processes else 0
         allowed = allowed_overhead(old, contexts)
-        result = split(gpu, host, allowed, old)
-        new = learned(gpu, result, old, observation.taken_at, first_look=gpu.uuid not in before)
+        if _told_something(gpu):
+            result = split(gpu, host, allowed, old)
+            new = learned(gpu, result, old, observation.taken_at, gpu.uuid not in before)
+        else:  # nothing is learned from silence: nobody has ended, nobody is idle by it
+            result, new = last_known(gpu, host, old), old
         after[gpu.uuid] = new
         gpus.append(_explained(gpu, host, containers, known, result, (old, new), allowed))
     answer = Attribution(observation.taken_at, observation.server, tuple(gpus))
     return answer, Memory(observation.boot_id, observation.server, after)
+
+
+def _told_something(gpu: GpuReading) -> bool:
+    return gpu.state is GpuState.OK or bool(gpu.processes) or gpu.memory_used_bytes is not None
 
 
 def _explained(

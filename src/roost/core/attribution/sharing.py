@@ -98,6 +98,18 @@ def split(gpu: GpuReading, host: Host, allowed_bytes: int, memory: Memory) -> Sp
     return result
 
 
+def last_known(gpu: GpuReading, host: Host, memory: Memory) -> Split:
+    """A GPU that does not answer: who held it before and has it open still, with memory unknown."""
+    shares = [
+        Share(facts, None, kinds=("compute",))
+        for facts in host.on(gpu)
+        if (facts.pid, facts.start_ticks) in memory.holders
+    ]
+    for share in shares:
+        share.finding = _state(share, memory, gpu.index)
+    return Split(shares, [], [], gpu.memory_used_bytes, gpu.index)
+
+
 def _fold_children(shares: list[Share], free: list[ProcessFacts], host: Host) -> list[ProcessFacts]:
     """Forks of a living holder keep its memory alive too; they are told under it."""
     left = []
