@@ -90,9 +90,14 @@ def uninstall(context: Context) -> int:
     purge = bool(context.option("purge"))
     must_be_root(dry, root)
     if root == "/" and os.path.isdir(SYSTEMD):
-        present = [name for name in units.UNITS if os.path.exists(f"{UNIT_FOLDER}/{name}")]
+        jobs, *others = units.UNITS
+        present = [name for name in others if os.path.exists(f"{UNIT_FOLDER}/{name}")]
         if present:
             run(context, ["systemctl", "disable", "--now", *reversed(present)], dry)
+        if os.path.exists(f"{UNIT_FOLDER}/{jobs}"):
+            if purge:  # else jobs that still run go on to their end
+                run(context, ["systemctl", "kill", "--signal=SIGKILL", jobs], dry, must=False)
+            run(context, ["systemctl", "disable", "--now", jobs], dry)
     for file in files(sys.executable):
         if not file.keep or purge:
             remove(context, below(root, file.path), dry)
@@ -163,12 +168,12 @@ def remove(context: Context, path: str, dry: bool) -> None:
         os.unlink(path)
 
 
-def run(context: Context, words: list[str], dry: bool) -> None:
-    """Runs a program of the system; raises CommandError with what it said."""
+def run(context: Context, words: list[str], dry: bool, must: bool = True) -> None:
+    """Runs a program of the system; raises CommandError with what it said if it `must` succeed."""
     context.out(context.say("install_command", command=" ".join(words)))
     if dry:
         return
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
+    if must and done.returncode != 0:
         text = done.stderr.strip() or str(done.returncode)
         raise CommandError("command_failed", command=" ".join(words), text=text)
