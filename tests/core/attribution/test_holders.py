@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from roost.core.attribution import Allocation, Known, Memory, Reason, RightCode, attribute, who_rows
 from roost.core.attribution.model import Kind, Sure
 from roost.core.observation import (
@@ -305,6 +307,16 @@ def test_behind_a_container_s_root_stands_the_person_whom_the_engine_names() -> 
     assert (holder.user, holder.uid, holder.kind) == ("alice", 0, Kind.CONTAINER)
     assert (holder.container, holder.owner_sure) == ("trainer", Sure.LIKELY)
     assert who_rows(answer)[0]["owner_evidence"] == "mounts /home/alice"
+
+
+@pytest.mark.parametrize(("sure", "user"), [("likely", "bob"), ("possible", "alice")])
+def test_an_image_s_own_number_does_not_make_its_namesake_the_owner(sure: str, user: str) -> None:
+    """uid 1001 of the image is alice's number out here; bob's home is mounted."""
+    place = Place(container_id="c" * 64, container_engine="docker")
+    facts = ContainerFacts("c" * 64, "docker", "n", "i", "bob", "mounts /home/bob", sure)
+    answer = explain(seen(gpu(0, GIB, claim(100)), process(100, "alice", 0, place=place), facts))
+    holder = answer.gpus[0].holders[0]
+    assert (holder.user, holder.uid) == (user, 1001)
 
 
 def test_a_container_of_nobody_known_is_root_s() -> None:

@@ -44,6 +44,16 @@ def person_of(facts: ProcessFacts, container: ContainerFacts | None) -> Person:
     has_own_name = facts.user is not None and (facts.uid or 0) >= FIRST_PERSON_UID
     if facts.uid == NOBODY_UID or facts.uid is None:
         has_own_name = False
+    pointed_to = container.owner if container is not None else None
+    if (
+        has_own_name
+        and container is not None
+        and pointed_to not in (None, facts.user)
+        and container.owner_sure in ("certain", "likely")
+    ):
+        # The number may be the image's own: 1000 inside is whoever has 1000 out here.
+        evidence = phrase("owner_container", evidence=container.owner_evidence or "")
+        return Person(pointed_to, evidence, Sure.LIKELY)
     if has_own_name or (facts.uid != 0 and not in_container):
         return Person(own)
     if facts.login_user is not None and facts.login_uid not in (None, 0):
