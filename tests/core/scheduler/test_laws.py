@@ -63,7 +63,7 @@ class Days(RuleBasedStateMachine):
         gpus=st.integers(1, 3),
         which=st.sampled_from(list(PriorityClass)),
         share=st.sampled_from([None, None, None, "20G", "50G"]),
-        cpus=st.integers(1, 4),
+        cpus=st.integers(0, 4),
         time=st.sampled_from([None, "5m", "2h"]),
         array=st.sampled_from([None, None, 1, 2]),
     )

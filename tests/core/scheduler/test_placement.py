@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roost.core.model import Gpu
+from roost.core.scheduler.events import InventoryChanged
 from roost.core.scheduler.placement import choose_whole, link_islands, model_matches
 from roost.core.scheduler.state import Slot
 from tests.core.scheduler.pictures import GIB, World, gpus_of
@@ -143,6 +144,28 @@ def test_drained_and_lost_gpus_get_nothing_new_and_their_jobs_go_on() -> None:
     assert "GPU 0: drained: fan" in world.why(waits)
     world.usable(0, True)
     assert world.picture() == "g0:li g1:bob"
+
+
+def test_a_gpu_that_goes_and_comes_back_is_still_drained_and_still_used_by_strangers() -> None:
+    world = World(3)
+    world.usable(0, False, "fan")
+    world.strangers(g1="1G")
+    for gpus in ([world.gpus["GPU-2"]], list(world.gpus.values())):
+        world.step(InventoryChanged(world.now, tuple(gpus), 256, 1 << 40))
+    world.submit("alice")
+    world.submit("bob")
+    assert world.picture() == "g0:- g1:- g2:alice"
+
+
+def test_a_job_keeps_its_gpu_though_that_is_gone_and_nobody_else_gets_it() -> None:
+    world = World(2)
+    world.submit("alice", 2)
+    world.step(InventoryChanged(world.now, (world.gpus["GPU-1"],), 256, 1 << 40))
+    world.submit("bob")
+    world.end(1)
+    assert world.picture() == "g0:- g1:bob"
+    world.submit("li")
+    assert world.running() == [2]
 
 
 def test_the_parent_of_mig_instances_is_no_gpu_of_its_own() -> None:

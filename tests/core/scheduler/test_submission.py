@@ -46,7 +46,8 @@ def test_the_most_that_a_group_may_hold_is_told_with_its_rule() -> None:
             "3 GPUs of model A100 were asked for; this server has 2 of them"
             " (all: 2 × NVIDIA A100)",
         ),
-        ({"cpus": -1}, "-1 CPUs were asked for"),
+        ({"cpus": -1}, "-1 CPUs were asked for; give a number of cores to keep,"
+         " or leave it out"),
         ({"cpus": 999}, "999 CPUs were asked for; this server has 256"),
         ({"memory": "3T"}, "3 TiB of memory were asked for; this server has 2 TiB"),
         (

@@ -55,14 +55,10 @@ class Changes:
                 if entry is not None and entry.state in STOPPABLE:
                     self._stop(entry, EndReason.PREEMPTED, requeue=True)
             case ev.GpuChanged(gpu_uuid=uuid, usable=usable, reason=reason):
-                if uuid in state.slots:
-                    slot = state.slots[uuid]
-                    slot.usable, slot.why = usable, "" if usable else reason
+                state.set_usable(uuid, usable, reason)
             case ev.ForeignUse(bytes_by_gpu=used):
                 state.looked = True
-                by_gpu = dict(used)
-                for uuid, slot in state.slots.items():
-                    slot.foreign_bytes = max(0, by_gpu.get(uuid, 0))
+                state.set_foreign(dict(used))
             case ev.InventoryChanged():
                 state.set_inventory(event.gpus, event.cpus, event.memory_bytes)
             case ev.RulesChanged(rules=rules):

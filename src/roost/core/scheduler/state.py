@@ -117,6 +117,8 @@ class State:
         self.used_cpus = 0
         self.used_memory_bytes = 0
         self.slots: dict[str, Slot] = {}
+        self.foreign: dict[str, int] = {}
+        self.out: dict[str, str] = {}
         self.entries: dict[int, Entry] = {}
         self.active: dict[int, None] = {}
         self.claims: dict[int, None] = {}
@@ -138,12 +140,31 @@ class State:
             slot = old.pop(gpu.uuid, None) or Slot(gpu, order)
             slot.gpu, slot.order, slot.present = gpu, order, True
             slot.split = gpu.uuid in parents
+            self._mark(slot)
             self.slots[gpu.uuid] = slot
         for slot in old.values():
             if not slot.empty or slot.claim is not None:
                 slot.present, slot.order = False, len(self.slots)
                 self.slots[slot.gpu.uuid] = slot
         self.mark_shared()
+
+    def set_foreign(self, bytes_by_gpu: dict[str, int]) -> None:
+        """What strangers use, of GPUs that are here and of some that may come (again)."""
+        self.foreign = {uuid: size for uuid, size in bytes_by_gpu.items() if size > 0}
+        for slot in self.slots.values():
+            self._mark(slot)
+
+    def set_usable(self, uuid: str, usable: bool, why: str) -> None:
+        self.out.pop(uuid, None)
+        if not usable:
+            self.out[uuid] = why
+        if uuid in self.slots:
+            self._mark(self.slots[uuid])
+
+    def _mark(self, slot: Slot) -> None:
+        uuid = slot.gpu.uuid
+        slot.foreign_bytes = self.foreign.get(uuid, 0)
+        slot.usable, slot.why = uuid not in self.out, self.out.get(uuid, "")
 
     def mark_shared(self) -> None:
         """Marks the GPUs that the rules call shared, by index or UUID."""
