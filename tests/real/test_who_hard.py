@@ -6,6 +6,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -217,6 +218,43 @@ def test_behind_hidepid_a_process_is_there_and_its_owner_unknown(
         return found, seen.observation.can_see_all
 
     assert _as(alice, look, hide) == f"([({process.pid}, None, {GIB})], False)"
+
+
+def test_an_agent_in_a_namespace_of_its_own_says_so(devices: Path, processes: Processes) -> None:
+    """Outside, a process holds the GPU; the driver does not list it for callers inside."""
+    processes.run(HOLD, str(devices / "nvidia0"))
+    script = (
+        "import sys\n"
+        "from tests.real.who_rig import *\n"
+        "gpus = ScriptedGpus()\n"
+        "gpus.say(0, 4 * GIB)\n"
+        "seen = Seen(observer(gpus, Path(sys.argv[1])))\n"
+        "answer = seen.look(scan=True)\n"
+        "print(seen.observation.init_pid_namespace, answer.gpus[0].rest.finding.reason.value)\n"
+    )
+    inside = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-c", script]
+    result = subprocess.run(
+        [*inside, str(devices)],
+        env=os.environ | {"PYTHONPATH": f"{rig.SOURCE}:{rig.SOURCE.parent}"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.stdout.split() == ["False", "other_pid_namespace"], result.stderr
+
+
+def test_root_s_process_is_whose_login_it_is(
+    alice: rig.Account, devices: Path, processes: Processes
+) -> None:
+    """What sudo leaves: uid 0, and the audit login of the person."""
+    login = f"open('/proc/self/loginuid', 'w').write('{alice.uid}')\nprint("
+    process, _ = processes.run(HOLD.replace("print(", login), str(devices / "nvidia0"))
+    gpus = ScriptedGpus()
+    gpus.say(0, GIB, GpuProcess(process.pid, GIB))
+    watcher = observer(gpus, devices)
+    holder = holders(Seen(watcher).look(), 0)[process.pid]
+    watcher.close()
+    assert (holder.user, holder.uid, holder.owner_sure.value) == (alice.name, 0, "likely")
 
 
 def test_a_machine_of_another_boot_starts_anew(devices: Path, processes: Processes) -> None:
