@@ -14,7 +14,6 @@ import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 from tests.real.rig import accounts, daemon, readable_python
 
@@ -49,11 +48,13 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=TIMES)
     times = parser.parse_args().times
     python = readable_python()
-    program = str(Path(python).with_name("roost"))
-    start = [program] if os.access(program, os.X_OK) else [python, "-m", "roost"]
     code = "import compileall, roost; compileall.compile_dir(roost.__path__[0], quiet=1)"
     subprocess.run([python, "-c", code], check=True)  # as pip does when it installs
     with accounts("shell", prefix="rbench-") as (person,), daemon() as running:
+        program = running.state / "roost"  # what pip writes when it installs
+        program.write_text(f"#!{python}\nfrom roost.cli.main import main\nmain()\n")
+        program.chmod(0o755)
+        start = [str(program)]
         env = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": str(person.home),
