@@ -135,6 +135,29 @@ def test_show_says_that_the_source_changed():
             "CHANGED between submission and start") in facts  # fmt: skip
 
 
+def test_a_long_reason_is_broken_between_words():
+    text = "Waits for 4 GPUs: 1 is free, alice's job 41 ends about 18:50, then yours starts."
+    assert why.folded(text, 60, "  ") == [
+        "  Waits for 4 GPUs: 1 is free, alice's job 41 ends about",
+        "  18:50, then yours starts.",
+    ]
+    assert why.folded(text, None, "  ") == ["  " + text]
+
+
+def test_who_says_a_reason_in_words_and_use_without_a_right():
+    say = context().say
+    base = {"gpu_index": 0, "user": "bob", "kind": "session", "pid": 5, "command": "python a.py"}
+    unlawful = {**base, "right": "no right: hand-started", "lawful": False}
+    assert who.row(unlawful, None, say)[-1] == "python a.py (without a right)"
+    lawful = {**base, "right": "part of the driver", "lawful": True}
+    assert who.row(lawful, None, say)[-1] == "python a.py"
+    nobody = {"gpu_index": 0, "kind": "unattributed", "reason": "zombie_leader",
+              "reason_text": "its main thread has exited"}  # fmt: skip
+    assert who.row(nobody, None, say)[-1] == "its main thread has exited"
+    given = {"gpu_index": 0, "kind": "job", "job": 7, "user": "bob", "right": "job 7"}
+    assert who.row(given, None, say)[-1] == "has not opened its GPU"
+
+
 def test_why_names_the_rule_and_what_stands_before():
     view = context()
     lines = why.render(

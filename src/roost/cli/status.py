@@ -157,7 +157,7 @@ def one_holder(holder: Any, now: Any, say: Say) -> list[Cell]:
     kind = holder.get("kind")
     if kind == "unattributed":
         text = say("unattributed", size=fmt.size(holder.get("memory_bytes")))
-        reason = holder.get("reason")
+        reason = holder.get("reason_text") or holder.get("reason")
         return [Cell(text, GREY), Cell(f": {reason}" if reason else "")]
     name = str(holder.get("user") or say("nobody"))
     if kind == "job" and holder.get("job") is not None:

@@ -46,10 +46,12 @@ def row(holder: Any, now: Any, say: Callable[..., str]) -> list[str | Cell]:
     unattributed = holder.get("kind") == "unattributed"
     user = str(holder.get("user") or fmt.UNKNOWN)
     idle = holder.get("idle_s")
-    what = holder.get("reason") if unattributed else holder.get("command")
-    right = holder.get("right")
-    text = str(what or fmt.UNKNOWN)
-    if not unattributed and right in (None, "", "none") and holder.get("kind") != "job":
+    why = holder.get("reason_text") or holder.get("reason")
+    text = str((why if unattributed else holder.get("command")) or fmt.UNKNOWN)
+    if holder.get("pid") is None and holder.get("job") is not None:
+        text = say("not_opened")
+    unlawful = holder.get("lawful") is False or not (holder.get("right") or holder.get("job"))
+    if not unattributed and unlawful:
         text = say("without_right", what=text)
     return [
         str(holder.get("gpu_index", fmt.UNKNOWN)),

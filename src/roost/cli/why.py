@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roost.cli import format as fmt
-from roost.cli.terminal import BOLD, DIM
+from roost.cli.terminal import BOLD, DIM, width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def render(context: Context, answer: Any) -> list[str]:
     title = say("why_title", job=answer.get("job"), state=say("state." + state))
     rows = [terminal.paint(title, BOLD)]
     for reason in answer.get("reasons") or []:
-        rows.append("  " + str(reason.get("text") or reason.get("code")))
+        rows += folded(str(reason.get("text") or reason.get("code")), terminal.columns, "  ")
         behind = []
         if reason.get("rule"):
             behind.append(say("why_rule", rule=reason["rule"]))
@@ -52,6 +52,18 @@ def render(context: Context, answer: Any) -> list[str]:
         code = "why_startable" if now_possible else "why_nothing_startable"
         rows.append(say(code, count=now_possible))
     return rows
+
+
+def folded(text: str, columns: int | None, margin: str) -> list[str]:
+    """The text in lines of at most `columns` cells (None: one line), broken between words."""
+    lines = [margin]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1].strip() else lines[-1] + word
+        if columns is None or width(longer) <= columns or not lines[-1].strip():
+            lines[-1] = longer
+        else:
+            lines.append(margin + word)
+    return lines
 
 
 def some(numbers: list[Any], most: int = 8) -> str:

@@ -18,6 +18,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "nobody": ("nobody", "无主"),
     "holder_job": ("job {job}", "作业 {job}"),
     "holder_booking": ("booking {booking}", "预约 {booking}"),
+    "not_opened": ("has not opened its GPU", "尚未使用所分配的 GPU"),
     "until": (", until {until}", "，至 {until}"),
     "idle": (", idle {span}", "，闲置 {span}"),
     "health.lost": ("LOST from the bus", "已从总线掉线"),
