@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FIRST_PAUSE_S = 0.2
-LONGEST_PAUSE_S = 30.0
-HEALTHY_AFTER_S = 60.0
+LONGEST_PAUSE_S = 10.0
+HEALTHY_AFTER_S = 20.0
 STOP_WITHIN_S = 15.0
 READY_EVERY_MS = 100.0
 _PR_SET_PDEATHSIG = 1
@@ -159,7 +159,8 @@ class Supervisor:
 
     def _again(self, part: Part, status: int) -> None:
         lived = time.monotonic() - part.started_at
-        part.failures = 0 if lived > HEALTHY_AFTER_S else part.failures + 1
+        killed = status in (-signal.SIGKILL, -signal.SIGTERM)  # by somebody: no fault of its own
+        part.failures = 0 if killed or lived > HEALTHY_AFTER_S else part.failures + 1
         pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** max(0, part.failures - 1))
         part.start_again_at = time.monotonic() + pause
         self.told_restart(part, status, pause)
