@@ -92,8 +92,11 @@ def holder(
         "command": command,
         "since": iso(since),
         "idle_s": idle_s,
-        "right": "job" if job else "none",
+        "right": f"job {job}" if job else "no right: hand-started",
+        "lawful": job is not None,
         "reason": reason,
+        "reason_text": command if kind == "unattributed" else None,
+        "until": None,
     }
 
 
@@ -174,6 +177,17 @@ class Story:
             ]  # fmt: skip
             self.health[11] = "lost"
 
+    def holders_told(self) -> list[dict[str, Any]]:
+        """The holders with the end of their job, as the API tells it."""
+        ends = {
+            j["job"]: iso(
+                datetime.fromisoformat(j["start_time"]).timestamp() + j["request"]["walltime_s"]
+            )
+            for j in self.jobs
+            if j["start_time"] and j["request"]["walltime_s"]
+        }
+        return [{**h, "until": ends.get(h["job"])} for h in self.holders]
+
     def utilisation(self, gpu: int, at: float) -> int | None:
         """A plausible load: jobs work hard with dips, idle sessions do nothing."""
         if self.health.get(gpu):
@@ -205,7 +219,7 @@ class Story:
         }
 
     def _gpu(self, n: int) -> dict[str, Any]:
-        here = [h for h in self.holders if h["gpu_index"] == n]
+        here = [h for h in self.holders_told() if h["gpu_index"] == n]
         used = sum(h["memory_bytes"] or 0 for h in here)
         busy = self.utilisation(n, self.now)
         lost = bool(self.health.get(n))
@@ -272,8 +286,8 @@ class StorySource:
     def events(self) -> Iterator[tuple[str, Mapping[str, object]]] | None:
         return None
 
-    def alive(self) -> None:
-        self._check()
+    def alive(self) -> Mapping[str, object]:
+        return self.status()
 
     def cancel(self, job: int) -> Mapping[str, object]:
         self._check()

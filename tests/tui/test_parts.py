@@ -22,7 +22,7 @@ from roost.tui.plan import plan
 from roost.tui.start import light_terminal
 from roost.tui.when import epoch_of, moment, size, span, zone_of
 from tests.tui.scenes import picture
-from tests.tui.story import GIB, NOON, UUIDS, Story, holder
+from tests.tui.story import GIB, NOON, UUIDS, Story, holder, iso
 
 users = st.sampled_from(["alice", "bob", "王伟", "", "x", "li.wei"])
 
@@ -169,6 +169,14 @@ def test_a_server_without_its_agent_shows_the_past() -> None:
     now = picture_of(story.ping(), answer, {}, {}, NOON)
     assert now.stale_since_at == epoch_of("2026-12-02T14:00:00+08:00")
     assert picture(story).stale_since_at is None
+
+
+def test_readings_that_grow_old_are_of_the_past_though_the_agent_is_connected() -> None:
+    story = Story(1)
+    for old, stale in ((2, False), (30, True)):
+        answer = {**story.status(), "agent": True, "observed_time": iso(NOON - old)}
+        now = picture_of(story.ping(), answer, {}, {}, NOON)
+        assert (now.stale_since_at is not None) is stale
 
 
 def test_an_empty_picture_has_nothing_free() -> None:

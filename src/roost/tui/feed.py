@@ -58,7 +58,7 @@ class Feed:
         self._hurry = threading.Event()
         self._heard_at = time.monotonic()
         self._silent_s = silent_s
-        self._last: Fresh | None = None
+        self._parts: dict[str, Answer] = {}
 
     def start(self) -> None:
         for work, name in ((self._run, "roost-top-feed"), (self._watch, "roost-top-watch")):
@@ -83,8 +83,7 @@ class Feed:
                     if self._stopped.is_set():
                         return
                     self._heard_at = time.monotonic()
-                    self._last = Fresh(picture, self._clock())
-                    self._deliver(self._last)
+                    self._deliver(Fresh(picture, self._clock()))
             except SourceError as error:
                 if self._stopped.is_set():
                     return
@@ -93,50 +92,48 @@ class Feed:
             failed += 1
 
     def _watch(self) -> None:
-        """Find out about a daemon that keeps the stream open but has stopped answering."""
-        away = False
+        """Ask what a silent stream does not tell: a daemon that hangs, readings that grow old."""
         while not self._stopped.wait(self._silent_s / 4):
-            if time.monotonic() - self._heard_at < self._silent_s:
-                away = False
+            if time.monotonic() - self._heard_at < self._silent_s or not self._parts:
                 continue
             try:
-                self._source.alive()
+                status = self._source.alive()
             except SourceError as error:
-                away = True
                 self._deliver(Away(str(error), self._clock()))
                 continue
-            if away and self._last is not None:
-                self._deliver(self._last)
-            away = False
+            self._parts["status"] = status
+            self._deliver(Fresh(self._picture(), self._clock()))
 
     def _pictures(self) -> Iterator[Picture]:
         """One picture now, then one for each that changes; ends where the stream ends."""
-        me = self._source.whoami()
-        yield self._ask(me)
+        self._ask(self._source.whoami())
+        yield self._picture()
         stream = self._source.events()
         if stream is None:
             while not self._stopped.is_set():
                 self._pause(self._period_s)
-                yield self._ask(me)
+                self._ask(self._parts["me"])
+                yield self._picture()
             return
-        parts: dict[str, Answer] = {
-            "status": self._source.status(),
-            "who": self._source.who(),
-            "jobs": self._source.jobs(),
-        }
         for name, answer in stream:
             if self._stopped.is_set():
                 return
-            if name in parts:
-                parts[name] = answer
-            yield self._picture(me, parts["status"], parts["who"], parts["jobs"])
+            if name in self._parts:
+                self._parts[name] = answer
+            yield self._picture()
 
-    def _ask(self, me: Answer) -> Picture:
+    def _ask(self, me: Answer) -> None:
         source = self._source
-        return self._picture(me, source.status(), source.who(), source.jobs())
+        self._parts = {
+            "me": me,
+            "status": source.status(),
+            "who": source.who(),
+            "jobs": source.jobs(),
+        }
 
-    def _picture(self, me: Answer, status: Answer, who: Answer, jobs: Answer) -> Picture:
-        return picture_of(me, status, who, jobs, self._clock())
+    def _picture(self) -> Picture:
+        parts = self._parts
+        return picture_of(parts["me"], parts["status"], parts["who"], parts["jobs"], self._clock())
 
     def _pause(self, seconds: float) -> None:
         self._hurry.wait(seconds)

@@ -14,6 +14,9 @@ HOLDING = frozenset({"STARTING", "RUNNING", "PREEMPTING", "SUSPENDED", "COMPLETI
 IDLE_FROM_S = 300.0
 """From here on a process that computes nothing is called idle: five minutes."""
 
+STALE_S = 10.0
+"""Readings older than this are of the past; they come once a second."""
+
 _MOST = 2**62
 """Larger numbers, and infinite ones, are no readings."""
 
@@ -206,10 +209,13 @@ def picture_of(
 
 
 def _stale(status: Mapping[str, object], at: float | None) -> float | None:
-    """Since when the agent, which reads the GPUs, is away; only where it was there before."""
-    if status.get("agent") is not False or not status.get("gpus"):
+    """Since when nobody has read the GPUs: the agent is away, or hangs; None while all is well."""
+    observed = epoch_of(status.get("observed_time"))
+    if not status.get("gpus") or (observed is None and status.get("agent") is not False):
         return None
-    return epoch_of(status.get("observed_time")) or at
+    if status.get("agent") is False:
+        return observed or at
+    return observed if at is not None and observed and at - observed > STALE_S else None
 
 
 def _gpu(row: Mapping[str, object], processes: Sequence[Process], jobs: Sequence[Job]) -> Gpu:

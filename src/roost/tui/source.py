@@ -14,7 +14,7 @@ from roost.client.errors import RoostError
 Answer = Mapping[str, object]
 
 ALIVE_S = 5.0
-"""A daemon that lets one wait longer than this for a ping is away."""
+"""A daemon that lets one wait longer than this for its status is away."""
 
 
 class SourceError(Exception):
@@ -47,8 +47,8 @@ class Source(Protocol):
     def events(self) -> Iterator[tuple[str, Answer]] | None:
         """`/v1/events` as (name, answer), or None where there is no stream and one must ask."""
 
-    def alive(self) -> None:
-        """Whether anybody answers within seconds, on a connection of its own."""
+    def alive(self) -> Answer:
+        """`/v1/status` within seconds, on a connection of its own; another thread may ask."""
 
     def cancel(self, job: int) -> Answer:
         """End a job."""
@@ -97,9 +97,9 @@ class ClientSource:
         except OSError as error:
             raise SourceAwayError(str(error)) from error
 
-    def alive(self) -> None:
+    def alive(self) -> Answer:
         with self._connect(timeout_s=ALIVE_S) as client:
-            _said(client.ping)
+            return _said(client.status)
 
     def cancel(self, job: int) -> Answer:
         with self._connect() as client:
