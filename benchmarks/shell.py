@@ -48,7 +48,9 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=TIMES)
     times = parser.parse_args().times
     python = readable_python()
-    code = "import compileall, roost; compileall.compile_dir(roost.__path__[0], quiet=1)"
+    code = (
+        "import compileall, roost; compileall.compile_dir(roost.__path__[0], quiet=1, force=True)"
+    )
     subprocess.run([python, "-c", code], check=True)  # as pip does when it installs
     with accounts("shell", prefix="rbench-") as (person,), daemon() as running:
         program = running.state / "roost"  # what pip writes when it installs

@@ -61,6 +61,7 @@ def roost(tmp_path: Path) -> Roost:
             "LANG": "C.UTF-8",
             "COLUMNS": "80",
             "ROOST_SOCKET": str(tmp_path / "r.sock"),
+            "PYTHONDONTWRITEBYTECODE": "1",  # the umask below is no umask for it
             "PYTHONPATH": os.pathsep.join(sys.path),
             **(environment or {}),
         }

@@ -98,6 +98,11 @@ def test_folders_of_the_system_and_of_other_people_are_refused(tmp_path: Path):
     assert "does not belong to root" in refused.stderr
     long = serve("--state", "/tmp/" + "x" * 120)
     assert (long.returncode, "Linux allows 107" in long.stderr) == (1, True)
+    file = tmp_path / "precious"
+    file.write_text("kept")
+    taken = serve("--state", str(tmp_path / "s"), "--socket", str(file))
+    assert (taken.returncode, "is no socket" in taken.stderr) == (1, True), taken.stderr
+    assert file.read_text() == "kept"
     missing = serve("--rules", "/no/such/rules.toml", "--state", str(tmp_path / "s"))
     assert (missing.returncode, "/no/such/rules.toml does not exist" in missing.stderr) == (1, True)
 

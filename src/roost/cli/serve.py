@@ -7,6 +7,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import time
@@ -177,6 +178,8 @@ def free_socket(where: Plan) -> None:
     """Removes a socket that nobody answers. Raises CommandError if somebody does."""
     if not os.path.lexists(where.socket):
         return
+    if not stat.S_ISSOCK(os.lstat(where.socket).st_mode):
+        raise CommandError("not_a_socket", path=where.socket)
     try:
         connect(where.socket, 5.0).close()
     except RoostError as error:

@@ -195,6 +195,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{path} is already answered by a daemon; stop it first, or name another --socket",
         "{path} 已有守护进程应答；请先停止它，或用 --socket 指定别处",
     ),
+    "not_a_socket": (
+        "{path} is there and is no socket; name another --socket",
+        "{path} 已存在且不是套接字；请用 --socket 另行指定",
+    ),
     "cannot_write_state": ("cannot write {path}: {text}", "无法写入 {path}：{text}"),
     "needs_root": ("only root may do this", "只有 root 可以执行"),
     "no_useradd": (
