@@ -15,7 +15,7 @@ from roost.core.attribution.model import (
     phrase,
 )
 from roost.core.model import Grant, JobState, PriorityClass, Request
-from roost.server.api.machine import holder_rows
+from roost.server.api.holders import holder_rows
 from roost.server.board import Board
 from roost.store.records import JobRecord
 

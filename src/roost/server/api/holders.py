@@ -1,0 +1,70 @@
+"""The rows of holders as the API tells them: attribution, and what jobs were given beside it.
+
+Must not know routes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from roost.core.attribution.model import Attribution, Kind, phrase
+from roost.core.attribution.show import ROW_KEYS, text_of, who_rows
+from roost.core.text.catalogue import say
+from roost.server.api.context import Call
+from roost.server.api.render import iso
+from roost.store.records import JobRecord
+
+
+def holder_rows(call: Call, attribution: Attribution) -> list[dict[str, Any]]:
+    """Who holds the GPUs: by a process, or by a job that was given one and has not opened it."""
+    zone, jobs = call.context.time_zone, call.context.board.jobs
+    rows = who_rows(attribution, call.language)
+    rows += _given_only(call, attribution, rows)
+    rows.sort(key=lambda row: row["gpu_index"])
+    for row in rows:
+        row["since"] = iso(row["since"], zone)
+        job = jobs.get(row["job"]) if row["job"] is not None else None
+        row["until"] = iso(_latest_end(job), zone) if job is not None else None
+        row["reason_text"] = (
+            say(call.language, f"attribution.reason_{row['reason']}") if row["reason"] else None
+        )
+    return rows
+
+
+def _latest_end(job: JobRecord) -> float | None:
+    """When its walltime is over; None where it has none, or does not run."""
+    if job.started_at is None or job.request.walltime_s is None:
+        return None
+    return job.started_at + job.request.walltime_s
+
+
+def _given_only(
+    call: Call, attribution: Attribution, rows: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """A row for each GPU that a job holds without any process of it there: it is not free."""
+    seen = {(row["gpu_uuid"], row["job"]) for row in rows}
+    known = {gpu.uuid: gpu.index for gpu in attribution.gpus}
+    blank = dict.fromkeys(ROW_KEYS)
+    return [
+        {
+            **blank,
+            "gpu_index": known[grant.gpu_uuid],
+            "gpu_uuid": grant.gpu_uuid,
+            "user": job.user,
+            "group": job.group,
+            "kind": Kind.JOB.value,
+            "job": job.id,
+            "memory_bytes": 0,
+            "since": job.started_at,
+            "right": text_of(phrase("right_job", job=job.id), call.language),
+            "lawful": True,
+            "uid": job.uid,
+            "workers": [],
+            "candidates": [],
+            "checks": [],
+        }
+        for job in call.context.board.live()
+        if job.state.holds_gpus
+        for grant in job.granted
+        if grant.gpu_uuid in known and (grant.gpu_uuid, job.id) not in seen
+    ]
