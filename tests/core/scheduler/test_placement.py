@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from roost.core.model import Gpu
 from roost.core.scheduler.events import InventoryChanged
-from roost.core.scheduler.placement import choose_whole, link_islands, model_matches
+from roost.core.scheduler.links import link_islands
+from roost.core.scheduler.placement import choose_whole, model_matches
 from roost.core.scheduler.state import Slot
 from tests.core.scheduler.pictures import GIB, World, gpus_of
 

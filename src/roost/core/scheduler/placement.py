@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 
-from roost.core.model import Gpu
 from roost.core.scheduler.state import Slot
 
 
@@ -27,26 +26,6 @@ def model_matches(model: str, wanted: str) -> bool:
         for first in range(len(words))
         for last in range(first + 1, len(words) + 1)
     )
-
-
-def link_islands(gpus: Sequence[Gpu]) -> dict[str, int]:
-    """For each UUID the number of its NVLink island: GPUs that reach each other by links."""
-    island: dict[str, int] = {}
-    by_uuid = {gpu.uuid: gpu for gpu in gpus}
-    neighbours: dict[str, list[str]] = {gpu.uuid: [] for gpu in gpus}
-    for gpu in gpus:
-        for other in gpu.links:
-            if other in by_uuid:
-                neighbours[gpu.uuid].append(other)
-                neighbours[other].append(gpu.uuid)
-    for number, gpu in enumerate(gpus):
-        reach = [gpu.uuid] if gpu.uuid not in island else []
-        while reach:
-            uuid = reach.pop()
-            if uuid not in island:
-                island[uuid] = number
-                reach += neighbours[uuid]
-    return island
 
 
 Domain = Callable[[Slot], Hashable]

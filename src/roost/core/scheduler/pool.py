@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from roost.core.scheduler.placement import link_islands, model_matches
+from roost.core.scheduler.placement import model_matches
 from roost.core.scheduler.state import Entry, Slot, State
 
 
@@ -18,7 +18,7 @@ class Pool:
     def __init__(self, state: State) -> None:
         self._state = state
         self.slots = sorted(state.slots.values(), key=lambda slot: slot.order)
-        self.islands = link_islands([slot.gpu for slot in self.slots])
+        self.islands = state.islands
         self.refresh()
 
     def refresh(self) -> None:

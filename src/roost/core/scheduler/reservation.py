@@ -7,8 +7,9 @@ profile of the future (bookings, windows, reservations for many jobs).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.state import Entry, Slot, State
@@ -60,25 +61,25 @@ def reserve(
     """A reservation for a job that finds no room. None where it could not start even if every
     job ended (GPUs drained or used by strangers): it must not keep others from theirs."""
     request = entry.job.request
+    ends = {number: end_for(state, state.entries[number], entry) for number in state.active}
     taken = frozenset[str]().union(*(r.slots for r in reservations))
     if request.shared:
         found = _share(state, pool, entry, taken)
     else:
-        found = _whole(state, pool, entry, taken)
+        found = _whole(state, pool, entry, taken, ends)
     if found is None:
         return None
     slots, gpus_at = found
-    room = _room_at(state, pool, entry)
-    if room is None:
+    room_at = _room_at(state, pool, entry, ends)
+    if room_at is None:
         return None
-    room_at, ends = room
     at = max(gpus_at, room_at)
     cpus, memory_bytes = pool.room_for(entry)
     if at != NEVER:
-        for end, other in ends:
+        for number, end in ends.items():
             if end <= at:
-                cpus += other.job.request.cpus
-                memory_bytes += other.job.request.memory_bytes or 0
+                cpus += state.entries[number].job.request.cpus
+                memory_bytes += state.entries[number].job.request.memory_bytes or 0
     return Reservation(
         job=entry.job.id,
         slots=frozenset(slot.gpu.uuid for slot in slots),
@@ -102,24 +103,29 @@ def end_for(state: State, other: Entry, entry: Entry) -> float:
 
 
 def _whole(
-    state: State, pool: Pool, entry: Entry, taken: Collection[str]
+    state: State, pool: Pool, entry: Entry, taken: Collection[str], ends: Mapping[int, float]
 ) -> tuple[list[Slot], float] | None:
-    count = entry.job.request.gpus
+    count, model = entry.job.request.gpus, entry.job.request.gpu_model
     if not count:
         return [], state.now
     found = []
     for slot in pool.slots:
-        if not pool.fits(slot, entry) or slot.foreign_bytes:
+        if (
+            slot.foreign_bytes
+            or not slot.open
+            or (model is not None and not pool.fits(slot, entry))
+        ):
             continue
-        end = state.now
         if slot.gpu.uuid in taken or slot.claim not in (None, entry.job.id):
             end = NEVER
-        for number in slot.holders:
-            end = max(end, end_for(state, state.entries[number], entry))
-        found.append((end, not slot.empty, slot.order, slot))
+        elif slot.whole is not None:
+            end = ends[slot.whole]
+        else:
+            end = max((ends[number] for number in slot.shares), default=state.now)
+        found.append((end, slot.whole is not None or bool(slot.shares), slot.order, slot))
     if len(found) < count:
         return None
-    found.sort(key=lambda one: one[:3])
+    found.sort(key=itemgetter(0, 1, 2))
     return [one[3] for one in found[:count]], found[count - 1][0]
 
 
@@ -162,25 +168,20 @@ def _share_at(state: State, slot: Slot, entry: Entry, need: int) -> float:
     return at
 
 
-def _room_at(
-    state: State, pool: Pool, entry: Entry
-) -> tuple[float, list[tuple[float, Entry]]] | None:
-    """When CPUs and memory suffice, and the ends that this follows from, soonest first."""
+def _room_at(state: State, pool: Pool, entry: Entry, ends: Mapping[int, float]) -> float | None:
+    """When CPUs and memory suffice, by the ends of running jobs; None: they never will."""
     request = entry.job.request
     need = request.memory_bytes or 0
     if request.cpus > state.cpus or need > state.memory_bytes:
         return None
-    running = (state.entries[number] for number in state.active)
-    ends = sorted(
-        ((end_for(state, other, entry), other) for other in running),
-        key=lambda one: (one[0], one[1].job.id),
-    )
     cpus, memory_bytes = pool.room_for(entry)
+    if cpus >= request.cpus and memory_bytes >= need:
+        return state.now
     at = state.now
-    for end, other in ends:
+    for end, number in sorted((end, number) for number, end in ends.items()):
         if cpus >= request.cpus and memory_bytes >= need:
             break
         at = end
-        cpus += other.job.request.cpus
-        memory_bytes += other.job.request.memory_bytes or 0
-    return at, ends
+        cpus += state.entries[number].job.request.cpus
+        memory_bytes += state.entries[number].job.request.memory_bytes or 0
+    return at

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from roost.core.model import Gpu, Grant, Job, JobState
 from roost.core.rules.model import Rules
 from roost.core.scheduler.limits import Counts, limit_keys, units_of
+from roost.core.scheduler.links import link_islands
 from roost.core.scheduler.queue import Queue
 from roost.core.scheduler.usage import Usage
 
@@ -117,6 +118,7 @@ class State:
         self.used_cpus = 0
         self.used_memory_bytes = 0
         self.slots: dict[str, Slot] = {}
+        self.islands: dict[str, int] = {}
         self.foreign: dict[str, int] = {}
         self.out: dict[str, str] = {}
         self.entries: dict[int, Entry] = {}
@@ -146,6 +148,7 @@ class State:
             if not slot.empty or slot.claim is not None:
                 slot.present, slot.order = False, len(self.slots)
                 self.slots[slot.gpu.uuid] = slot
+        self.islands = link_islands(ordered)
         self.mark_shared()
 
     def set_foreign(self, bytes_by_gpu: dict[str, int]) -> None:
