@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import errno
+import io
 import logging
 import os
 import secrets
@@ -18,6 +19,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TextIO, cast
 
 import structlog
 import uvicorn
@@ -212,8 +214,22 @@ class _Server(uvicorn.Server):
         """Said by `serving`, for a socket that uvicorn would take for a port."""
 
 
+class _Lines(io.TextIOBase):
+    """Standard error as a log: a line that cannot be written (a full disk) is lost, and ends
+    nothing; there is no other place to say so."""
+
+    def write(self, text: str) -> int:
+        with suppress(OSError):
+            sys.stderr.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            sys.stderr.flush()
+
+
 def _log_as_json() -> None:
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(message)s")
+    logging.basicConfig(level=logging.WARNING, stream=_Lines(), format="%(message)s")
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -222,7 +238,7 @@ def _log_as_json() -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, _Lines())),
     )
 
 
