@@ -24,9 +24,9 @@ class Scripted:
     """Answers each request with the next script: bytes, "close" to hang up, "pause" to say
     nothing for a while."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *scripts: list[bytes | str]) -> None:
         self.path = path
-        self.scripts: list[list[bytes | str]] = []
+        self.scripts: list[list[bytes | str]] = list(scripts)
         self.requests: list[bytes] = []
         self.connections = 0
         self.listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -230,7 +230,7 @@ def test_patience_waits_for_a_daemon_that_starts_again_but_not_for_one_that_neve
         time.sleep(0.2)
         (tmp_path / "s.sock").unlink()
         time.sleep(0.1)
-        Scripted(path).scripts = [[OK + b"Content-Length: 2\r\n\r\n{}"]]
+        Scripted(path, [OK + b"Content-Length: 2\r\n\r\n{}"])
 
     threading.Thread(target=start_again, daemon=True).start()
     assert Client(path, patience_s=5.0).call("GET", "/") == {}

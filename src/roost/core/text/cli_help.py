@@ -99,8 +99,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "从文件读取 NAME=VALUE，覆盖当前环境变量",
     ),
     "run.--signal": (
-        "send this signal so many seconds (60) before the time is over, and when preempted",
-        "到时前若干秒（默认 60）以及被抢占时先发此信号",
+        "send this signal so many seconds (60) before the time is over",
+        "到时前若干秒（默认 60）先发此信号",
     ),
     "run.--output": ("where its output goes", "输出文件"),
     "run.--no-requeue": (
