@@ -71,10 +71,14 @@ def said_of(job: JobRecord, language: str) -> str:
 
 
 class Jobs:
-    """Renders jobs, each once per language and kind of reader while it stays the same."""
+    """Renders jobs, each once per language and kind of reader while it stays the same.
+
+    Why it waits changes more often than the rest, and is put in last.
+    """
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[int, str, bool, str], tuple[JobRecord, bytes]] = {}
+        self._kept: dict[tuple[int, str, bool, str], tuple[JobRecord, JobRecord, bytes, bytes]] = {}
+        self._waits: dict[tuple[object, ...], bytes] = {}
 
     def raw(
         self, job: JobRecord, person: Person, language: str, time_zone: str, gpus: dict[str, Gpu]
@@ -83,22 +87,40 @@ class Jobs:
         private = person.operator or person.uid == job.uid
         key = (job.id, language, private, time_zone)
         kept = self._kept.get(key)
-        if kept is None or kept[0] is not job:
+        if kept is not None and kept[0] is job:
+            return msgspec.Raw(kept[3])
+        plain = job if job.wait is None else msgspec.structs.replace(job, wait=None)
+        if kept is not None and kept[1] == plain:
+            body = kept[2]
+        else:
             if len(self._kept) > MAX_KEPT:
                 self._kept.clear()
-            kept = (job, _json.encode(job_json(job, private, language, time_zone, gpus)))
-            self._kept[key] = kept
-        return msgspec.Raw(kept[1])
+            body = _json.encode(job_json(plain, private, language, time_zone, gpus))[:-1]
+        whole = body + b',"wait":' + self._wait(job, language, time_zone) + b"}"
+        self._kept[key] = (job, plain, body, whole)
+        return msgspec.Raw(whole)
+
+    def _wait(self, job: JobRecord, language: str, time_zone: str) -> bytes:
+        if job.state is not JobState.PENDING:
+            return b"null"
+        now = time.time()
+        reasons = job.wait.reasons if job.wait is not None else ()
+        key = (reasons, language, time_zone, int(now // 3600))
+        text = self._waits.get(key)
+        if text is None:
+            if len(self._waits) > MAX_KEPT:
+                self._waits.clear()
+            wait = job.wait or Wait(job.id)
+            text = _json.encode(render_wait(language, wait, clock_of(now, time_zone), 1))
+            self._waits[key] = text
+        return text
 
 
 def job_json(
     job: JobRecord, private: bool, language: str, time_zone: str, gpus: dict[str, Gpu]
 ) -> dict[str, Any]:
-    """One job, whole. `private`: for its owner or an operator."""
+    """One job, whole but for `wait`. `private`: for its owner or an operator."""
     request = job.request
-    wait = None
-    if job.state is JobState.PENDING:
-        wait = render_wait(language, job.wait or Wait(job.id), clock_of(time.time(), time_zone), 1)
     mean = round(100.0 * job.busy_s / job.observed_s, 1) if job.observed_s > 0 else None
     command = [printable(word) for word in (job.command if private else job.command[:1])]
     return {
@@ -145,7 +167,6 @@ def job_json(
         "command": command,
         "pty": job.pty,
         "source": msgspec.to_builtins(job.source) if private and job.source else None,
-        "wait": wait,
     }
 
 
