@@ -253,23 +253,25 @@ class Agent:
         seen = self.wire.until(lambda m: isinstance(m, Observed), "a sample")
         return [gpu.uuid for gpu in sorted(seen.observation.gpus, key=lambda g: g.index)]
 
+    def base(self) -> str | None:
+        """Of its jobs' cgroups, as a path within each hierarchy."""
+        config = agent_config(str(self.state), environment=self.environment)
+        return cgroup_base.choose_base(config.cgroup, config.instance, root=os.geteuid() == 0)
+
     def cgroups(self) -> list[Path]:
         """Job cgroups that exist for this agent, in every hierarchy."""
-        config = agent_config(str(self.state), environment=self.environment)
-        base = cgroup_base.choose_base(config.cgroup, config.instance, root=os.geteuid() == 0)
-        return [path for path in Path("/sys/fs/cgroup").glob(f"*{base}/job_*") if path.is_dir()]
+        found = Path("/sys/fs/cgroup").glob(f"*{self.base()}/job_*")
+        return [path for path in found if path.is_dir()]
 
     def clean(self) -> None:
         """Ends the agent and everything that it left, and removes it all."""
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
             self.process.wait(10)
-        config = agent_config(str(self.state), environment=self.environment)
-        base = cgroup_base.choose_base(config.cgroup, config.instance, root=os.geteuid() == 0)
-        layout = cgroup_base.prepare(base)
+        layout = cgroup_base.prepare(self.base())
         for path in self.cgroups():
             wait_for(functools.partial(_end_cgroup, path), f"{path} ends", every_s=0.02)
-        wait_for(lambda: cgroup_base.tidy(layout) or not _left(layout.bases()), "cgroups removed")
+        wait_for(lambda: cgroup_base.tidy(layout), "cgroups removed")
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -280,10 +282,6 @@ def _end_cgroup(path: Path) -> bool:
                 os.kill(int(pid), signal.SIGKILL)
         path.rmdir()
     return not path.exists()
-
-
-def _left(bases: Sequence[str]) -> list[str]:
-    return [base for base in bases if os.path.isdir(base)]
 
 
 @contextmanager

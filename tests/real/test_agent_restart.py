@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -298,6 +299,25 @@ def test_the_end_is_told_while_it_cannot_be_written(running: Agent, ann: Account
     assert running.wire is not None
     assert isinstance(running.wire.ask(ForgetJob(job, 1)), Done)
     wait_for(lambda: not processes_called(f"roost:{job}.1"), "the supervisor goes")
+
+
+def test_a_supervisor_whose_records_were_removed_ends_all_the_same(
+    running: Agent, ann: Account
+) -> None:
+    job = running.launch(ann.name, "/bin/sleep", "300")
+    state = running.running(job)
+    running.kill()
+    shutil.rmtree(running.attempts)
+    os.kill(state.pid or 0, signal.SIGKILL)
+    wait_for(lambda: not processes_called(f"roost:{job}.1"), "the supervisor goes")
+
+
+def test_a_clean_stop_without_jobs_leaves_no_cgroup(running: Agent, ann: Account) -> None:
+    assert running.shell(ann.name, "exit 0").exit_code == 0
+    bases = list(Path("/sys/fs/cgroup").glob(f"*{running.base()}"))
+    assert bases
+    assert running.stop() == 0
+    assert [path for path in bases if path.exists()] == []
 
 
 @pytest.mark.slow

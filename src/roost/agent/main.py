@@ -30,6 +30,7 @@ from roost.agent.gpus import Gpus
 from roost.agent.people import People
 from roost.agent.service import Means, Service
 from roost.core.observation import Observation
+from roost.machine import cgroup_base
 
 log = structlog.get_logger()
 
@@ -152,8 +153,18 @@ async def _serve(config: AgentConfig, host: facts.Host) -> None:
     door.close()
     attempts.close()
     forks.close()
+    if not any(state.state != "ended" for state in attempts.states()):
+        await _tidy(host)
     people.close()
     eyes.close()
+
+
+async def _tidy(host: facts.Host) -> None:
+    """Without jobs the cgroup base goes too; the supervisors that were ready are just ending."""
+    for _ in range(10):
+        if cgroup_base.tidy(host.layout):
+            return
+        await asyncio.sleep(0.03)
 
 
 def _tell_systemd(text: str) -> None:

@@ -410,6 +410,8 @@ class Supervisor:
                 return
             except OSError as error:
                 note("end not written yet", job=self._state.job, error=str(error))
+                if os.fstat(self._folder_fd).st_nlink == 0:
+                    return  # the folder was removed: nobody will ask for this end
             self._push()
             until = time.monotonic() + RETRY_END_S
             while (left := until - time.monotonic()) > 0 and not self._forgotten:

@@ -181,11 +181,12 @@ def enter_supervisors(layout: Layout, pid: int) -> None:
         _put(f"{folder}/cgroup.procs", b"%d" % pid)
 
 
-def tidy(layout: Layout) -> None:
-    """Removes the base where nothing is in it any more; else leaves it."""
+def tidy(layout: Layout) -> bool:
+    """Removes the base where nothing is in it any more; False where it is left."""
     for base in layout.bases():
         for name in (SUPERVISORS, KEEPER):
             with suppress(OSError):
                 os.rmdir(f"{base}/{name}")
         with suppress(OSError):
             os.rmdir(base)
+    return not any(os.path.isdir(base) for base in layout.bases())
