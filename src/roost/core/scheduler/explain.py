@@ -263,6 +263,7 @@ class Explainer:
         need = request.gpus - len(self._pool.whole_for(entry, ()))
         cpus_short = request.cpus - self._pool.room_for(entry)[0]
         found: list[Reason] = []
+        ready: dict[int, int] = {}
         for end, number in ends:
             if need <= 0 and cpus_short <= 0:
                 break
@@ -272,9 +273,19 @@ class Explainer:
                 continue
             need -= brings
             cpus_short -= other.job.request.cpus
-            if len(found) < MOST_JOBS_NAMED:
+            if end <= state.now and self._preempts(entry, other) and other.ending_by is None:
+                ready[number] = brings
+            elif len(found) < MOST_JOBS_NAMED:
                 found.append(self._ending(entry, other, end, brings))
+        if ready:
+            found.append(
+                _reason("preempts", jobs=tuple(ready), count=len(ready), gpus=sum(ready.values()))
+            )
         return found
+
+    def _preempts(self, entry: Entry, other: Entry) -> bool:
+        preempts = self._state.rules.classes[entry.job.priority_class].preempts
+        return other.job.priority_class in preempts
 
     def _ending(self, entry: Entry, other: Entry, end: float, gpus: int) -> Reason:
         number, user = other.job.id, other.job.user
@@ -283,9 +294,8 @@ class Explainer:
             return _reason_of("job_ending", numbers, jobs=(number,))
         if end == NEVER:
             return _reason_of("job_open", numbers, jobs=(number,))
-        which = other.job.priority_class
-        if which in self._state.rules.classes[entry.job.priority_class].preempts:
-            rule = f"classes.{which.value}.min_run"
+        if self._preempts(entry, other):
+            rule = f"classes.{other.job.priority_class.value}.min_run"
             return _reason_of("min_run", {**numbers, "begin_at": end}, rule, (number,))
         return _reason_of("job_ends", {**numbers, "end_at": end}, jobs=(number,))
 

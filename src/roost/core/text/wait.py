@@ -121,6 +121,10 @@ MESSAGES = {
         "job {job} of {user} is just ending",
         "{user} 的作业 {job} 正在结束",
     ),
+    "preempts": (
+        "{gpus} GPUs of {count} running jobs will be taken once the rest is there too",
+        "其余资源到位后，将从 {count} 个运行中的作业抢占 {gpus} 个 GPU",
+    ),
     "min_run": (
         "job {job} of {user} may be preempted from {begin_at} on",
         "{user} 的作业 {job} 从 {begin_at} 起可被抢占",
