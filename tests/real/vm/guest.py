@@ -79,7 +79,12 @@ def said(done: subprocess.CompletedProcess[str]) -> str:
 
 def roost(user: str, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     entry = pwd.getpwnam(user)
-    environment = {"HOME": entry.pw_dir, "USER": user, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+    environment = {
+        "HOME": entry.pw_dir,
+        "USER": user,
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+        "LC_ALL": "C.UTF-8",
+    }
     groups = os.getgrouplist(user, entry.pw_gid)
     return run(
         ROOST, *words, check=check, user=entry.pw_uid, group=entry.pw_gid, extra_groups=groups,
@@ -325,6 +330,10 @@ def start_beating(user: str, name: str, *words: str) -> int:
     return submit(user, *words, "-n", name, "-o", "/dev/null", "--", "/bin/sh", str(script), name)
 
 
+def what_runs(user: str) -> str:
+    return run("ps", "-u", user, "-o", "pid,ppid,lstart,args", "--no-headers").stdout
+
+
 def starts(user: str, name: str) -> list[str]:
     return (home(user) / f"{name}.starts").read_text().split("\n")[:-1]
 
@@ -383,6 +392,7 @@ def lost_job_is_node_fail() -> None:
     ended = wait_state(numbers["lost"], "NODE_FAIL", "FAILED", "COMPLETED", "CANCELLED")
     assert ended["state"] == "NODE_FAIL", ended
     assert starts("alice", "lost") == ["start 0"]
+    assert what_runs("alice") == "", what_runs("alice")
 
 
 def requeued_job_runs_again() -> None:
@@ -408,9 +418,11 @@ def jobs_after_an_orderly_reboot() -> None:
     numbers = json.loads((MEMORY / "jobs").read_text())
     ended = wait_state(numbers["lost"], "NODE_FAIL", "FAILED", "COMPLETED", "CANCELLED")
     assert ended["state"] == "NODE_FAIL", ended
+    assert starts("alice", "lost") == ["start 0"], (starts("alice", "lost"), what_runs("alice"))
+    assert what_runs("alice") == "", (what_runs("alice"), ended)
     wait_state(numbers["again"], "RUNNING")
     beats("bob", "again")
-    assert starts("bob", "again")[-1] == "start 2", starts("bob", "again")
+    assert starts("bob", "again") == ["start 0", "start 1", "start 2"], starts("bob", "again")
     end("bob", "again")
     ended = wait_state(numbers["again"], "FAILED", "COMPLETED")
     assert ended["exit_code"] == 7, ended
