@@ -406,7 +406,8 @@ def requeued_job_runs_again() -> None:
 def orderly_reboot_leaves_jobs() -> None:
     """bob's job runs on into the reboot; a second of alice's that must not come back."""
     numbers = json.loads((MEMORY / "jobs").read_text())
-    numbers["lost"] = start_beating("alice", "lost", "-g", "1", "--no-requeue")
+    urgent = ("--class", "urgent")  # or it would wait behind the one that wants all GPUs
+    numbers["lost"] = start_beating("alice", "lost", "-g", "1", "--no-requeue", *urgent)
     beats("alice", "lost")
     (MEMORY / "jobs").write_text(json.dumps(numbers))
 
