@@ -12,6 +12,7 @@ from roost.server.engines.base import Connected, Disconnected, EngineError, Laun
 from roost.wire.messages import ReleaseDriver
 from tests.server.agent_peer import AgentPeer
 from tests.server.engines.contract import Ear, check, spec
+from tests.server.rig import wait_for
 
 
 @pytest.fixture
@@ -36,6 +37,7 @@ def test_it_says_that_the_agent_is_away_and_comes_back_by_itself(
     with AgentPeer(folder / "agent.sock") as peer:
         ear.next(Connected)
         engine.launch(spec(1, 60))
+        wait_for(lambda: peer.records, "the launch has come")
         for _ in range(3):
             peer.drop()
             ear.next(Disconnected)
