@@ -280,6 +280,7 @@ class Control:
         attribution, self._memory = watch.explain(work, observation, self._memory)
         work.ledger.observe(observation, attribution, list(work.allocations.values()), ends)
         self._recent.append(observation)
+        self._board.seen(observation)
         self._board.observation, self._board.attribution = observation, attribution
 
     def _look(self, observation: Observation) -> None:
