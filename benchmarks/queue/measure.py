@@ -74,7 +74,7 @@ def throughput(side: Side, jobs: int, limit_s: float, how: str) -> Throughput:
 def settle(side: Side, jobs: int, began: float, submitted: float, limit_s: float) -> Throughput:
     """Waits until all jobs have ended, or the time is over, and leaves an empty queue behind."""
     last_change, ended = submitted, side.place.ended()
-    end = began + limit_s
+    end = submitted + limit_s
     while ended < jobs and time.monotonic() < end:
         time.sleep(0.02)
         seen = side.place.ended()
