@@ -20,7 +20,8 @@ from benchmarks.queue.side import Person, Side, wait_until
 class Throughput:
     """`submitted_per_s` until the last command returned; `ended_per_s` from the first submission.
 
-    `ended` is lower than `jobs` where the time was over first; the rate is then of what ended.
+    `jobs` were submitted: fewer than asked for where the time was over before. `ended` is lower
+    where it was over then; the rate is of what ended.
     """
 
     jobs: int
@@ -54,20 +55,27 @@ def throughput(side: Side, jobs: int, limit_s: float, how: str) -> Throughput:
     half = jobs // 2
     if how == "shell":
         line = shlex.join(side.submit(side.place.job))
-        command = ["/bin/bash", "-c", f"for i in $(seq {half}); do {line} || exit 1; done"]
+        typed = f"while [ $n -lt {half} ] && [ $SECONDS -lt {limit_s:.0f} ]; do {line} >/dev/null"
+        command = ["/bin/bash", "-c", f"n=0; {typed} || exit 1; n=$((n+1)); done; echo $n"]
     else:
         command = list(side.submit_many(side.place.job, half))
     began = time.monotonic()
     typing = [
         subprocess.Popen(
-            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **side.identity(person)
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **side.identity(person),
         )
         for person in side.place.people
     ]
-    errors = [process.communicate()[1].decode(errors="replace") for process in typing]
+    said = [process.communicate() for process in typing]
     submitted = time.monotonic()
     if any(process.returncode for process in typing):
-        raise RuntimeError(f"{side.name}: submitting failed: {' '.join(errors)[-500:]}")
+        raise RuntimeError(f"{side.name}: submitting failed: {said!r:.500}")
+    if how == "shell":
+        jobs = sum(int(out) for out, _ in said)
     return settle(side, jobs, began, submitted, limit_s)
 
 

@@ -90,10 +90,10 @@ def section(sides: Mapping[str, Mapping[str, Any]], jobs: int) -> str:
     for name, result in sides.items():
         for how in ("shell", "array"):
             run = result.get(how)
-            if run and run["ended"] < run["jobs"]:
+            if run and run["ended"] < jobs:
                 lines.append(
-                    f"- {name}, {how}: stopped at the time limit with {run['ended']:,} of "
-                    f"{run['jobs']:,} jobs ended; the rate is of those."
+                    f"- {name}, {how}: stopped at the time limit with {run['jobs']:,} of "
+                    f"{jobs:,} jobs submitted and {run['ended']:,} ended; the rates are of those."
                 )
     lines += [f"- {name} {r['version']}: {r['note']}" for name, r in sides.items()]
     return "\n".join(lines)
