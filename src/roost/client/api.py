@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from os import urandom
+
 from roost.client.errors import NotAllowedError, RoostError
 from roost.client.http import Connection, RefusalError, Response, quote
 from roost.client.jsontext import dumps, loads
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
         Who,
         Why,
     )
+
+SUBMISSION_TRIES = 5
 
 
 class Client:
@@ -108,8 +112,16 @@ class Client:
         return answer
 
     def submit(self, submission: Submission) -> Submitted:
-        """Queue a job of the caller's. AnswerLostError: it may have been queued, or not."""
-        answer: Submitted = self.call("POST", "/v1/jobs", submission)
+        """Queue a job of the caller's, once, also when the daemon dies before it has answered.
+
+        AnswerLostError, after several tries: it may have been queued, or not.
+        """
+        headers = f"{self._headers}Idempotency-Key: {urandom(16).hex()}\r\n"
+        data = dumps(dict(submission)).encode("ascii")
+        request = self._connection.request
+        response = request("POST", "/v1/jobs", headers, data, tries=SUBMISSION_TRIES)
+        self.answered = True
+        answer: Submitted = _value(response)
         return answer
 
     def cancel(self, job: int) -> Job:

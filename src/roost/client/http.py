@@ -55,15 +55,25 @@ class Connection:
         self._buffer = b""
 
     def request(
-        self, method: str, target: str, headers: str = "", body: bytes | None = None
+        self,
+        method: str,
+        target: str,
+        headers: str = "",
+        body: bytes | None = None,
+        *,
+        tries: int = 0,
     ) -> Response:
-        """One request and its answer. A GET is sent a second time if the first got no answer.
+        """One request and its answer, sent up to `tries` times while it gets none.
+
+        0 is 2 for a GET, which changes nothing, and 1 for all else. More than one is right only
+        where the daemon does a thing once however often it is asked.
 
         Raises NoDaemonError, NotAllowedError (no right to open the socket), AnswerLostError, and
         RoostError for a time limit or what is no HTTP.
         """
         message = _head(method, target, headers, body)
-        for attempt in (0, 1):
+        tries = tries or (2 if method == "GET" else 1)
+        for attempt in range(1, tries + 1):
             connection = self._connected()
             try:
                 connection.sendall(message)
@@ -76,7 +86,7 @@ class Connection:
                 return self._response(connection)
             except AnswerLostError:
                 self.close()
-                if method != "GET" or attempt:
+                if attempt == tries:
                     raise AnswerLostError(method, target) from None
         raise AssertionError("unreachable")
 

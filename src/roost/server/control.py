@@ -16,6 +16,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 import structlog
+from sqlalchemy import Connection
 
 from roost.core.attribution.model import Memory
 from roost.core.model import JobState
@@ -40,6 +41,7 @@ from roost.server.retention import RETENTION_EVERY_S, clean
 from roost.server.work import Work
 from roost.store.database import Store
 from roost.store.errors import StoreError
+from roost.store.submissions import recent_submissions
 
 log = structlog.get_logger()
 FLUSH_EVERY_S = 10.0
@@ -66,7 +68,7 @@ class Control:
         self._queue: SimpleQueue[tuple[Intent, Future[Any]] | EngineEvent | None] = SimpleQueue()
         self._again: list[EngineEvent] = []
         self._memory = Memory()
-        self._foreign: dict[str, int] = {}
+        self._foreign: dict[str, int] | None = None
         self._strays: set[tuple[int, int, str]] = set()
         self._strangers: set[str] = set()
         self._recent: deque[Observation] = deque(maxlen=900)
@@ -165,7 +167,7 @@ class Control:
             self._explain()
             if work.now - self._cleaned_at > RETENTION_EVERY_S:
                 self._cleaned_at = work.now
-                work.extra.append(lambda c: clean(c, work.now))
+                work.extra.append(self._clean)
             if work.flush:
                 for allocation in list(work.allocations.values()):
                     if allocation.to_at is None:
@@ -215,6 +217,10 @@ class Control:
                   limits.group_of_class)  # fmt: skip
         every = [limits.per_user, *(one for table in tables for one in table.values())]
         return any(one.max_queued is not None for one in every)
+
+    def _clean(self, connection: Connection) -> None:
+        clean(connection, self._work.now)
+        self._work.submitted = recent_submissions(connection, self._work.now)
 
     def _explain(self) -> None:
         """Why each job waits, for the lists; seldom enough that it never fills the day."""
@@ -315,7 +321,7 @@ class Control:
         work = restore(self._store, self._board, self._rules, now)
         events, work.events = work.events, []
         carry_out(work, self._engine, work.scheduler.step(events))
-        self._foreign = {}
+        self._foreign = None
         self._flushed_at = now
         through = work.ledger.through or 0.0
         self._work = work

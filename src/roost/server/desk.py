@@ -82,6 +82,9 @@ def handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
 
 
 def _submit(work: Work, wanted: Submit) -> Callable[[], Any]:
+    key = None if wanted.key is None else (wanted.person.uid, wanted.key)
+    if key is not None and (known := work.submitted.get(key) or work.new_submissions.get(key)):
+        return _submitted(work, *known)
     first = work.next_job
     group, priority_class, after = checked(work, wanted)
     indices: tuple[int | None, ...] = (None,) if wanted.indices is None else wanted.indices
@@ -111,11 +114,21 @@ def _submit(work: Work, wanted: Submit) -> Callable[[], Any]:
         else:
             told = replace(job.scheduled(), after=after)
             work.events.append(JobSubmitted(work.now, told))
-    records = work.jobs
+    if key is not None:
+        work.new_submissions[key] = (first, len(indices))
+    return _submitted(work, first, len(indices))
+
+
+def _submitted(work: Work, first: int, count: int) -> Callable[[], Any]:
+    """Numbers of the jobs, and the state of the first."""
 
     def answer() -> tuple[list[int], JobState]:
-        job = records.get(first)
-        return numbers, job.state if job is not None else JobState.CANCELLED
+        job = work.jobs.get(first)
+        if job is None:
+            with work.store.read() as connection:
+                job = job_queries.find_job(connection, first)
+        state = job.state if job is not None else JobState.CANCELLED
+        return list(range(first, first + count)), state
 
     return answer
 

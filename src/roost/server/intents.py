@@ -26,6 +26,7 @@ class Submit:
     """A submission that was checked by itself; whether the rules allow it is checked later.
 
     `indices` None: one job; else one job an index. `group` and `priority_class` None: by the rules.
+    `key`: asked again with the same one, the person is given the jobs of the first time.
     """
 
     person: Person
@@ -45,6 +46,7 @@ class Submit:
     requeue: bool = True
     pty: bool = False
     source: Source | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from roost.store import jobs as job_queries
 from roost.store import ledger as ledger_queries
 from roost.store.database import Store
 from roost.store.log import get_meta
+from roost.store.submissions import recent_submissions
 from roost.wire.messages import HostFacts
 
 _gpu = msgspec.json.Decoder(Gpu)
@@ -41,6 +42,7 @@ def restore(store: Store, board: Board, rules: RulesInForce, now: float) -> Work
         work.jobs = {job.id: job for job in live}
         work.attempts = {a.job: a for a in job_queries.open_attempts(connection)}
         work.allocations = {a.id: a for a in job_queries.open_allocations(connection)}
+        work.submitted = recent_submissions(connection, now)
         work.next_job = job_queries.highest_job(connection) + 1
         work.next_allocation = job_queries.highest_allocation(connection) + 1
         host = get_meta(connection, "host")

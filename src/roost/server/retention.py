@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from roost.store.jobs import drop_inputs
 from roost.store.ledger import drop_minutes
 from roost.store.log import drop_events
+from roost.store.submissions import drop_submissions
 
 DAY_S = 86400.0
 RETENTION_EVERY_S = 3600.0
@@ -23,3 +24,4 @@ def clean(connection: Connection, now: float) -> None:
     drop_minutes(connection, now - MINUTES_DAYS * DAY_S)
     drop_inputs(connection, now - INPUT_DAYS * DAY_S)
     drop_events(connection, now - EVENT_DAYS * DAY_S)
+    drop_submissions(connection, now)

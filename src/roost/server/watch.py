@@ -157,13 +157,19 @@ def _foreign_bytes(holder: Holder) -> int:
     return holder.memory_bytes if holder.memory_bytes is not None else 1
 
 
-def foreign_seen(work: Work, attribution: Attribution, told: dict[str, int]) -> dict[str, int]:
-    """ForeignUse where it changed by more than a step; what the scheduler has been told now."""
+def foreign_seen(
+    work: Work, attribution: Attribution, told: dict[str, int] | None
+) -> dict[str, int]:
+    """ForeignUse where it changed by more than a step; what the scheduler has been told now.
+
+    `told` None: it has been told nothing yet, and starts nothing before it is.
+    """
     found = foreign_use(attribution)
-    same = found.keys() == told.keys() and all(
-        abs(found[uuid] - told[uuid]) < FOREIGN_STEP_BYTES for uuid in found
-    )
-    if same:
+    if (
+        told is not None
+        and found.keys() == told.keys()
+        and all(abs(found[uuid] - told[uuid]) < FOREIGN_STEP_BYTES for uuid in found)
+    ):
         return told
     work.events.append(ForeignUse(work.now, tuple(sorted(found.items()))))
     return found

@@ -28,6 +28,7 @@ from roost.store.records import (
     JobInput,
     JobRecord,
 )
+from roost.store.submissions import Jobs, Key, add_submissions
 from roost.wire.messages import HostFacts
 
 
@@ -48,10 +49,11 @@ class Work:
         self.told_usable: dict[str, tuple[bool, str]] = {}
         self.drained: dict[str, str] = {}
         self.inputs: dict[int, JobInput] = {}
+        self.submitted: dict[Key, Jobs] = {}
         self.next_job = 1
         self.next_allocation = 1
         self.events: list[Event] = []
-        self.scheduler = Scheduler()
+        self.scheduler = Scheduler(look_first=True)
         self._clear()
 
     def _clear(self) -> None:
@@ -59,6 +61,7 @@ class Work:
         self.changed_jobs: dict[int, None] = {}
         self.ended: dict[int, JobRecord] = {}
         self.new_inputs: list[int] = []
+        self.new_submissions: dict[Key, Jobs] = {}
         self.new_attempts: list[AttemptRecord] = []
         self.changed_attempts: dict[tuple[int, int], AttemptRecord] = {}
         self.new_allocations: list[int] = []
@@ -143,6 +146,7 @@ class Work:
             self._save_ledger(connection)
         for number in self.new_inputs:
             job_queries.add_input(connection, number, self.inputs[number])
+        add_submissions(connection, self.new_submissions, self.now)
         job_queries.add_jobs(connection, [self.jobs[number] for number in self.new_jobs])
         job_queries.save_jobs(connection, [self.jobs[number] for number in self.changed_jobs])
         job_queries.add_attempts(connection, self.new_attempts)
@@ -182,6 +186,7 @@ class Work:
     def committed(self) -> None:
         """After the commit: publish, send what was decided, and begin anew."""
         board = self.board
+        self.submitted.update(self.new_submissions)
         for number in (*self.new_jobs, *self.changed_jobs, *self.waits):
             job = self.jobs.get(number)
             if job is not None and job.ended_at is None:

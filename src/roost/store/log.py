@@ -42,6 +42,18 @@ def event_rows(connection: Connection, limit: int, kind: str | None = None) -> l
     return [dict(r._mapping) | {"detail": json.loads(r.detail)} for r in rows]
 
 
+def gaps(
+    connection: Connection, from_at: float, to_at: float, limit: int = 1000
+) -> list[tuple[float, float]]:
+    """The newest spans (start, end) that nobody looked in and that meet [from_at, to_at), oldest
+    first. A gap is on record from its end on."""
+    query = select(events.c.detail).where((events.c.kind == "gap") & (events.c.at >= from_at))
+    rows = connection.execute(query.order_by(events.c.id.desc()).limit(limit))
+    found = [json.loads(row.detail) for row in rows]
+    spans = ((float(each["start"]), float(each["end"])) for each in found)
+    return sorted((start, end) for start, end in spans if start < to_at and end > from_at)
+
+
 def drop_events(connection: Connection, before_at: float) -> int:
     return connection.execute(delete(events).where(events.c.at < before_at)).rowcount
 

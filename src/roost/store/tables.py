@@ -90,6 +90,17 @@ job_inputs = Table(
     Column("input", LargeBinary, nullable=False),
 )
 
+# Who asks again because no answer came is given the jobs of the first time, by the caller's key.
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("uid", BigInteger, primary_key=True, autoincrement=False),
+    Column("key", Text, primary_key=True),
+    Column("first_job", BigInteger, nullable=False),
+    Column("jobs", Integer, nullable=False),
+    Column("at", Double, nullable=False),
+)
+
 attempts = Table(
     "attempts",
     metadata,

@@ -4,7 +4,8 @@ MESSAGES = {
     "locked": (
         "another Roost (pid {pid}) already serves the state in {where}; stop it first, or choose"
         " another folder with --state",
-        "另一个 Roost（进程 {pid}）正在使用 {where} 中的数据；请先停止它，或用 --state 指定其他目录",
+        "另一个 Roost（进程 {pid}）正在使用 {where} 中的数据；请先停止它，"
+        "或用 --state 指定其他目录",
     ),
     "locked_database": (
         "another Roost already serves the database {where}; stop it first, or name another"

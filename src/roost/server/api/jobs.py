@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Header, Path, Query, Response
 
 from roost.core.model import JobState
 from roost.core.scheduler.decisions import Wait
@@ -57,10 +57,18 @@ async def found(call: Call, number: int) -> JobRecord:
 
 
 @router.post("", status_code=201, response_model=SubmittedOut)
-async def submit(given: SubmissionIn, call: Caller) -> Response:
-    """Queue a job, or an array of jobs, that runs as the caller."""
+async def submit(
+    given: SubmissionIn,
+    call: Caller,
+    idempotency_key: Annotated[str | None, Header(min_length=1, max_length=128)] = None,
+) -> Response:
+    """Queue a job, or an array of jobs, that runs as the caller.
+
+    Asked again within an hour with the same `Idempotency-Key`, the answer is that of the first
+    time: who lost the answer asks again, and queues once.
+    """
     context = call.context
-    intent = intent_of(given, call.person, context.board.rules.rules)
+    intent = intent_of(given, call.person, context.board.rules.rules, idempotency_key)
     numbers, state = await context.intend(intent)
     body: dict[str, Any] = {"job": numbers[0], "state": state.value}
     if intent.indices is not None:
@@ -89,6 +97,7 @@ async def listed(
         if after is not None:
             jobs = [job for job in jobs if job.id > after]
         jobs = jobs[: limit if after is not None else MAX_ROWS * 10]
+        await call.context.somebody(user, bool(jobs))
         return answer({"jobs": [job_row(call, job) for job in jobs]})
     live = {job.id: job for job in jobs if after is None or job.id < after}
     past = await call.context.in_thread(
@@ -96,6 +105,7 @@ async def listed(
     )
     together = {**{job.id: job for job in past}, **live}
     newest = sorted(together.values(), key=lambda job: -job.id)[:limit]
+    await call.context.somebody(user, bool(newest))
     return answer({"jobs": [job_row(call, job) for job in newest]})
 
 

@@ -14,7 +14,7 @@ from roost.server.refusal import RefusalError
 from roost.store.records import JobInput, Source
 
 
-def intent_of(given: SubmissionIn, person: Person, rules: Rules) -> Submit:
+def intent_of(given: SubmissionIn, person: Person, rules: Rules, key: str | None = None) -> Submit:
     """Raises RefusalError, naming the key and the limit."""
     if (given.command is None) == (given.script is None) or given.command == []:
         raise RefusalError(422, "problem.command_or_script", {"key": "command"})
@@ -37,6 +37,7 @@ def intent_of(given: SubmissionIn, person: Person, rules: Rules) -> Submit:
         gpus = 0 if given.gpu_memory_bytes is not None else 1
     return Submit(
         person=person,
+        key=key,
         name=name,
         request=Request(
             gpus=gpus,

@@ -85,6 +85,14 @@ def upgrade() -> None:
         sa.Column("input", sa.LargeBinary(), nullable=False),
     )
     op.create_table(
+        "submissions",
+        sa.Column("uid", sa.BigInteger(), primary_key=True, autoincrement=False),
+        sa.Column("key", sa.Text(), primary_key=True),
+        sa.Column("first_job", sa.BigInteger(), nullable=False),
+        sa.Column("jobs", sa.Integer(), nullable=False),
+        sa.Column("at", sa.Double(), nullable=False),
+    )
+    op.create_table(
         "jobs",
         sa.Column("id", sa.BigInteger(), primary_key=True, autoincrement=False),
         sa.Column("user", sa.Text(), nullable=False),
