@@ -50,14 +50,18 @@ MESSAGES = {
         " what would be ended again",
         "进程 {pid}（启动时刻 {start_ticks}）已不再占用 GPU {gpu}：请重新查看将被结束的进程",
     ),
+    "no_user": (
+        "there is no account {user} on this server, and nothing of one is on record",
+        "本服务器上没有账号 {user}，也没有它的任何记录",
+    ),
     "no_account": (
         "uid {uid} has no account on this server: a job runs as a Linux account",
         "uid {uid} 在本服务器上没有账号：作业必须以 Linux 账号运行",
     ),
     "agent_away": (
-        "the agent of this server is not there at the moment: try again in a few seconds, or see"
-        " roost doctor",
-        "本服务器的代理暂时不可用：请几秒后重试，或运行 roost doctor 查看",
+        "the agent of this server is not there at the moment: try again in a few seconds; if it"
+        " stays away, see the daemon's log",
+        "本服务器的代理暂时不可用：请几秒后重试；若仍不可用，请查看服务日志",
     ),
     "agent_refused": (
         "the agent refused: {text}",

@@ -11,8 +11,9 @@ from typing import Annotated, Any, TypeVar
 import msgspec
 from fastapi import Depends, Request, Response
 
+from roost.core.text.printable import printable
 from roost.server.api.live import Live
-from roost.server.api.peer import PEER, People
+from roost.server.api.peer import PEER, People, has_account
 from roost.server.api.problems import language_of
 from roost.server.api.render import Jobs
 from roost.server.board import Board
@@ -61,6 +62,15 @@ class Context:
     async def in_thread(self, work: Callable[[], T]) -> T:
         """A query beside the event loop."""
         return await asyncio.to_thread(work)
+
+    async def somebody(self, user: str | None, found: bool) -> None:
+        """Nothing found of a person who does not exist is a slip of the pen, not an empty list.
+
+        Raises RefusalError 404. People whose account is gone are found by what is on record.
+        """
+        if user is not None and not found and not await self.in_thread(lambda: has_account(user)):
+            name = printable(user.encode("utf-8", "replace"))
+            raise RefusalError(404, "problem.no_user", {"user": name}, user=name)
 
     @property
     def time_zone(self) -> str:

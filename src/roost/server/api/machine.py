@@ -193,7 +193,9 @@ async def who(
         )
     _, attribution = seen(call)
     uuid = _uuid(call, gpu) if gpu is not None else None
-    return answer(who_json(call, attribution, uuid, user))
+    found = who_json(call, attribution, uuid, user)
+    await context.somebody(user, bool(found["holders"]))
+    return answer(found)
 
 
 def _uuid(call: Call, name: str) -> str:
@@ -251,6 +253,7 @@ async def plan(
 ) -> Response:
     """What `free` would end, and why each belongs to that GPU. Nothing is ended."""
     found, attribution = _plan(call, gpu, user)
+    await call.context.somebody(user, bool(found.processes or found.jobs))
     zone = call.context.time_zone
     since = {
         (h.pid, h.start_ticks): h.since for g in attribution.gpus for h in g.holders

@@ -65,6 +65,15 @@ class People:
         return replace(person, operator=is_operator(person, rules))
 
 
+def has_account(name: str) -> bool:
+    """Whether the account database knows that name. Blocks."""
+    try:
+        pwd.getpwnam(name)
+    except (KeyError, ValueError):  # ValueError: a zero byte in it
+        return False
+    return True
+
+
 def look_up(uid: int) -> Person:
     """Name and groups of a uid from the account database. Blocks."""
     try:
