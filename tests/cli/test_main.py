@@ -107,7 +107,7 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "undrain": (["0"], {"POST /v1/gpus/0/undrain": {"done": True, "gpu_uuid": "GPU-0"}}),
     "driver release": ([], {"POST /v1/driver/release": {"done": True}}),
     "driver hold": ([], {"POST /v1/driver/hold": {"done": True}}),
-    "usage": ([], {"GET /v1/usage": {"usage": []}}),
+    "usage": ([], {"GET /v1/usage": {"usage": [], "gaps": []}}),
     "audit": ([], {"GET /v1/audit": {"audit": []}}),
     "rules show": ([], {"GET /v1/rules": {"version": 1, "time": None, "user": "", "text": "x",
                         "rules": {}, "problem": None, "mistakes": []}}),

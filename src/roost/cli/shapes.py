@@ -22,7 +22,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "undrain": ("done", "gpu_uuid"),
     "driver release": ("done",),
     "driver hold": ("done",),
-    "usage": ("usage",),
+    "usage": ("usage", "gaps"),
     "audit": ("audit",),
     "rules show": ("version", "time", "user", "text", "rules", "problem", "mistakes"),
     "rules check": ("file", "ok", "mistakes"),

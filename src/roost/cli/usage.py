@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roost.cli import format as fmt
 from roost.cli.table import Cell, lines
+from roost.cli.terminal import GREY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,19 +21,20 @@ def usage(context: Context) -> int:
         context.out_json(answer)
         return 0
     rows = answer.get("usage") or answer.get("rows") or []
+    gaps = [gap(context, each) for each in answer.get("gaps") or []]
     if not rows:
-        context.out(context.say("no_usage"))
+        context.out("\n".join([context.say("no_usage"), *gaps]))
         return 0
     sums: dict[tuple[str, str], list[float]] = {}
     for row in rows:
-        key = (str(row.get("user") or fmt.UNKNOWN), str(row.get("group") or fmt.UNKNOWN))
+        key = (str(row.get("user") or ""), str(row.get("group") or fmt.UNKNOWN))
         of_person = sums.setdefault(key, [0.0, 0.0, 0.0])
         for at, name in enumerate(("held_s", "busy_s", "joules")):
             of_person[at] += row.get(name) or 0.0
     head = [context.say("col." + name) for name in ("user", "group", "held_h", "busy_h", "energy")]
     table: list[list[str | Cell]] = [
         [
-            Cell(user, person=user),
+            Cell(user, person=user) if user else Cell(context.say("kind.unattributed"), GREY),
             group,
             f"{held / 3600:.2f}",
             f"{busy / 3600:.2f}",
@@ -42,8 +44,21 @@ def usage(context: Context) -> int:
             sums.items(), key=lambda item: (-item[1][0], item[0])
         )
     ]
-    context.out("\n".join(lines(context.terminal, head, table, (2, 3))))
+    shown = lines(context.terminal, head, table, (2, 3))
+    context.out("\n".join([*shown, *gaps, context.say("usage_split")]))
     return 0
+
+
+def gap(context: Context, span: Any) -> str:
+    """When nobody looked, and what is therefore not known."""
+    start, end = (str(span.get(name)) for name in ("start", "end"))
+    text = fmt.span(fmt.since(start, end))
+    return context.say("usage_gap", start=day_and_time(start), end=day_and_time(end), span=text)
+
+
+def day_and_time(iso: str) -> str:
+    """ "2026-12-02 10:05:09": the day too, since a period may hold many."""
+    return iso[:19].replace("T", " ")
 
 
 def period(context: Context, name: str) -> str | None:

@@ -223,6 +223,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "规则文件目前的内容没有生效：{problem}",
     ),
     "rules_version": ("rules, version {version}", "规则，版本 {version}"),
+    "usage_split": (
+        "Where several use a GPU, busy time and energy are split by the memory of their processes.",
+        "多人共用一张 GPU 时，计算时间和电量按各自进程占用的显存分摊。",
+    ),
+    "usage_gap": (
+        "not observed from {start} to {end} ({span}): of it only the hours held are known",
+        "{start} 至 {end}（{span}）没有观测：这段时间只知道占用时长",
+    ),
     "no_usage": ("no use in this time", "这段时间没有使用记录"),
     "no_audit": ("nothing on record", "没有记录"),
     "daemon_version": (

@@ -25,23 +25,22 @@ async def usage(
     to: Annotated[str | None, Query(max_length=64)] = None,
     user: Annotated[str | None, Query(max_length=200)] = None,
 ) -> Response:
-    """Hourly ledger rows of [from, to); the last thirty days where nothing is said."""
+    """Hourly ledger rows of [from, to); the last thirty days where nothing is said. And when nobody
+    looked: of such a gap only what jobs held is known."""
     context = call.context
     zone, now = context.time_zone, context.clock()
     start = time_of("from", from_, zone)
     end = time_of("to", to, zone)
+    first = now - 30 * DAY_S if start is None else start
+    last = now + 3600.0 if end is None else end
 
-    def look() -> list[dict[str, Any]]:
+    def look() -> tuple[list[dict[str, Any]], list[tuple[float, float]]]:
         with context.store.read() as connection:
-            return ledger.usage_rows(
-                connection,
-                now - 30 * DAY_S if start is None else start,
-                now + 3600.0 if end is None else end,
-                user,
-                MAX_ROWS,
-            )
+            rows = ledger.usage_rows(connection, first, last, user, MAX_ROWS)
+            return rows, log.gaps(connection, first, last)
 
-    rows = await context.in_thread(look)
+    rows, gaps = await context.in_thread(look)
+    await context.somebody(user, bool(rows))
     return answer(
         {
             "usage": [
@@ -59,7 +58,11 @@ async def usage(
                     },
                 }
                 for row in rows
-            ]
+            ],
+            "gaps": [
+                {"start": iso(start, zone), "end": iso(end, zone), "seconds": round(end - start, 3)}
+                for start, end in gaps
+            ],
         }
     )
 

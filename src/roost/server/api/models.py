@@ -326,6 +326,7 @@ class FreeOut(_Out):
 
 class UsageOut(_Out):
     usage: list[dict[str, Any]]
+    gaps: list[dict[str, Any]]
 
 
 class AuditOut(_Out):
