@@ -202,7 +202,9 @@ def greet(context: Context, where: Plan, client: Client) -> None:
         lines.append(say("serve_gpus", count=len(gpus), names=names))
     else:
         remedy = status.get("driver_remedy") or ""
-        lines.append(say("driver_state", state=status.get("driver_state"), remedy=remedy).rstrip())
+        state = status.get("driver_state")
+        told = say("driver_trouble", remedy=remedy) if remedy else say("driver_state", state=state)
+        lines.append(told)
     if not where.root:
         import getpass
 

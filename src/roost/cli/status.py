@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 IDLE_SHOWN_S = 600
 HOT_C = 85
 WELL = ("ok", "", None)
+WORKING = (None, "ok", "simulated")
 
 
 def status(context: Context) -> int:
@@ -52,12 +53,11 @@ def render(answer: Any, terminal: Terminal, say: Say) -> list[str]:
     lines = [heading(answer, gpus, terminal, say)]
     state = answer.get("driver_state")
     remedy = answer.get("driver_remedy")
-    if state not in (None, "ok", "simulated") or (remedy and not gpus):
-        text = say("driver_state", state=state or fmt.UNKNOWN, remedy=remedy or "")
-        lines.append(terminal.paint(text.rstrip(), RED))
+    if answer.get("reboot_needed") or state not in WORKING or (remedy and not gpus):
+        lines += driver_trouble(answer, gpus, terminal, say)
     elif answer.get("simulated"):
         lines.append(terminal.paint(say("simulated"), YELLOW))
-    if not gpus and state in (None, "ok", "simulated"):
+    if not gpus and state in WORKING:
         lines.append(say("no_gpus"))
     names = [short_name(str(gpu.get("name") or fmt.UNKNOWN)) for gpu in gpus]
     name_cells = min(16, max(map(width, names), default=0))
@@ -81,12 +81,37 @@ def render(answer: Any, terminal: Terminal, say: Say) -> list[str]:
     return lines
 
 
+def driver_trouble(answer: Any, gpus: list[Any], terminal: Terminal, say: Say) -> list[str]:
+    """What is wrong with the driver and what helps; where it is a reboot, whom that concerns."""
+    from roost.cli.why import folded
+
+    state, remedy = answer.get("driver_state") or fmt.UNKNOWN, answer.get("driver_remedy") or ""
+    if not answer.get("reboot_needed"):
+        text = say("driver_trouble", remedy=remedy) if remedy else say("driver_state", state=state)
+        return [terminal.paint(line, RED) for line in folded(text, terminal.columns, "")]
+    text = say("reboot_needed", remedy=remedy)
+    shown = [terminal.paint(line, RED) for line in folded(text, terminal.columns, "")]
+    holding: dict[tuple[str, str], list[str]] = {}
+    for gpu in gpus:
+        for holder in gpu.get("holders") or []:
+            if holder.get("kind") != "unattributed":
+                key = (str(holder.get("user") or say("nobody")), held_as(holder, say))
+                holding.setdefault(key, []).append(str(gpu.get("index")))
+    concerned = [
+        say("concerned", user=user, what=what, gpus=", ".join(dict.fromkeys(indices)))
+        for (user, what), indices in holding.items()
+    ]
+    last = say("reboot_concerns", who="; ".join(concerned)) if concerned else say("reboot_nobody")
+    return shown + folded(last, terminal.columns, "")
+
+
 def heading(answer: Any, gpus: list[Any], terminal: Terminal, say: Say) -> str:
     """The server, how many are free, the queue, the driver, the time: the first answer first."""
     free = sum(is_free(gpu) for gpu in gpus)
+    count = sum(gpu.get("health") != "missing" for gpu in gpus)
     queue = answer.get("queue") or {}
     parts = [
-        terminal.paint(say("free_of", free=free, count=len(gpus)), GREEN if free else BOLD),
+        terminal.paint(say("free_of", free=free, count=count), GREEN if free else BOLD),
         say(
             "queue",
             running=queue.get("running", fmt.UNKNOWN),
@@ -124,8 +149,9 @@ def hot(gpu: Any) -> str:
 
 
 def is_free(gpu: Any) -> bool:
-    """Nobody holds it, it is well, and jobs may start on it."""
-    return not gpu.get("holders") and gpu.get("health") in WELL and not gpu.get("drained")
+    """Nobody holds it who counts, it is well, and jobs may start on it."""
+    holders = any(not holder.get("ignored") for holder in gpu.get("holders") or [])
+    return not holders and gpu.get("health") in WELL and not gpu.get("drained")
 
 
 def holding(gpu: Any, now: Any, say: Say) -> list[list[Cell]]:
@@ -138,6 +164,10 @@ def holding(gpu: Any, now: Any, say: Say) -> list[list[Cell]]:
         reason = gpu.get("drain_reason")
         text = say("drained", reason=reason) if reason else say("drained_bare")
         found.append([Cell(text, YELLOW)])
+    if is_free(gpu):
+        until = gpu.get("free_until")
+        text = say("free_until", until=fmt.clock(until, now)) if until else say("free")
+        found.append([Cell(text, GREEN)])
     seen: set[tuple[Any, ...]] = set()
     for holder in gpu.get("holders") or []:
         key = tuple(holder.get(name) for name in ("kind", "user", "job", "booking", "container"))
@@ -145,10 +175,6 @@ def holding(gpu: Any, now: Any, say: Say) -> list[list[Cell]]:
             continue
         seen.add(key)
         found.append(one_holder(holder, now, say))
-    if not found:
-        until = gpu.get("free_until")
-        text = say("free_until", until=fmt.clock(until, now)) if until else say("free")
-        found.append([Cell(text, GREEN)])
     return found
 
 
@@ -160,13 +186,7 @@ def one_holder(holder: Any, now: Any, say: Say) -> list[Cell]:
         reason = holder.get("reason_text") or holder.get("reason")
         return [Cell(text, GREY), Cell(f": {reason}" if reason else "")]
     name = str(holder.get("user") or say("nobody"))
-    if kind == "job" and holder.get("job") is not None:
-        what = say("holder_job", job=holder["job"])
-    elif kind == "booking" and holder.get("booking") is not None:
-        what = say("holder_booking", booking=holder["booking"])
-    else:
-        what = str(holder.get("container") or first_word(holder.get("command")) or kind or "")
-    rest = f" {what}"
+    rest = " " + held_as(holder, say)
     until, started = holder.get("until"), holder.get("since")
     if until:
         rest += say("until", until=fmt.clock(until, now))
@@ -175,7 +195,19 @@ def one_holder(holder: Any, now: Any, say: Say) -> list[Cell]:
     idle = holder.get("idle_s")
     if isinstance(idle, int | float) and idle >= IDLE_SHOWN_S:
         rest += say("idle", span=fmt.span(idle))
+    if holder.get("ignored"):
+        return [Cell(say("ignored", user=name, what=rest), GREY)]
     return [Cell(name, person=name), Cell(rest)]
+
+
+def held_as(holder: Any, say: Say) -> str:
+    """ "job 42", "booking 7", the container, else the program."""
+    kind = holder.get("kind")
+    if kind == "job" and holder.get("job") is not None:
+        return say("holder_job", job=holder["job"])
+    if kind == "booking" and holder.get("booking") is not None:
+        return say("holder_booking", booking=holder["booking"])
+    return str(holder.get("container") or first_word(holder.get("command")) or kind or "")
 
 
 def first_word(command: Any) -> str:

@@ -67,6 +67,7 @@ class Status(TypedDict):
     gpus: list[GpuStatus]
     driver_state: str
     driver_remedy: str | None
+    reboot_needed: NotRequired[bool]
     simulated: bool
     time: str
     queue: Queue

@@ -29,6 +29,7 @@ class Process:
 
     `user` "" is nobody. `since_at`, `idle_s`, `memory_bytes` None: not known. `reason` says in
     words why it is nobody's or strange, `sign` what was seen of that, `remedy` what would mend it.
+    `ignored`: shown, but by the rules no use of the GPU.
     """
 
     key: str
@@ -49,6 +50,7 @@ class Process:
     reason: str = ""
     sign: str = ""
     remedy: str = ""
+    ignored: bool = False
 
     @property
     def memory_bytes(self) -> int | None:
@@ -116,7 +118,8 @@ class Gpu:
 
     @property
     def free(self) -> bool:
-        return not (self.people or self.processes or self.trouble or self.drained)
+        counted = [each for each in self.processes if not each.ignored]
+        return not (self.people or counted or self.trouble or self.drained)
 
     @property
     def idle_s(self) -> float | None:
@@ -234,7 +237,8 @@ def _gpu(row: Mapping[str, object], processes: Sequence[Process], jobs: Sequence
         memory[key] = memory.get(key, 0) + rest
     shares = sorted(((u, k, b) for (u, k), b in memory.items()), key=lambda s: (-s[2], s[0]))
     people = list(dict.fromkeys(job.user for job in held))
-    people += [user for user, _, _ in shares if user and user not in people]
+    counted = {process.user for process in here if not process.ignored}
+    people += [user for user, _, _ in shares if user in counted - {"", *people}]
     health = _text(row, "health")
     return Gpu(
         uuid=uuid,
@@ -292,6 +296,7 @@ def _process(key: str, rows: Sequence[Mapping[str, object]]) -> Process:
         reason=_reason(first),
         sign=_text(first, "sign"),
         remedy=_text(first, "remedy"),
+        ignored=first.get("ignored") is True,
     )
 
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from roost.core.attribution.model import Attribution, GpuAttribution, Holder, Kind, Phrase
+from roost.core.attribution.model import (
+    Attribution,
+    GpuAttribution,
+    Holder,
+    Kind,
+    Phrase,
+    RightCode,
+)
 from roost.core.text.catalogue import say
 
 ROW_KEYS = (
     "gpu_index", "gpu_uuid", "pid", "user", "group", "kind", "container", "job", "booking",
     "memory_bytes", "command", "since", "idle_s", "right", "reason", "lawful", "start_ticks", "uid",
     "workers", "owner_evidence", "owner_sure", "sure", "sign", "remedy", "free", "candidates",
-    "checks",
+    "checks", "ignored",
 )  # fmt: skip
 """The keys of every row."""
 
@@ -66,6 +73,7 @@ def _holder(holder: Holder, language: str) -> dict[str, Any]:
         "free": f"roost free {holder.gpu_index}",
         "candidates": [],
         "checks": [],
+        "ignored": holder.right.code in (RightCode.IGNORED, RightCode.SYSTEM),
     }
 
 
@@ -109,4 +117,5 @@ def _rest(gpu: GpuAttribution, language: str) -> dict[str, Any]:
             }
             for check in rest.checks
         ],
+        "ignored": False,
     }

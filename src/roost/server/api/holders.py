@@ -43,18 +43,19 @@ def _given_only(
 ) -> list[dict[str, Any]]:
     """A row for each GPU that a job holds without any process of it there: it is not free."""
     seen = {(row["gpu_uuid"], row["job"]) for row in rows}
-    known = {gpu.uuid: gpu.index for gpu in attribution.gpus}
+    known = {gpu.uuid: gpu for gpu in attribution.gpus}
     blank = dict.fromkeys(ROW_KEYS)
     return [
         {
             **blank,
-            "gpu_index": known[grant.gpu_uuid],
+            "gpu_index": known[grant.gpu_uuid].index,
             "gpu_uuid": grant.gpu_uuid,
             "user": job.user,
             "group": job.group,
             "kind": Kind.JOB.value,
             "job": job.id,
-            "memory_bytes": 0,
+            # Of a card that does not answer nobody knows what is on it.
+            "memory_bytes": None if known[grant.gpu_uuid].used_bytes is None else 0,
             "since": job.started_at,
             "right": text_of(phrase("right_job", job=job.id), call.language),
             "lawful": True,
@@ -62,6 +63,7 @@ def _given_only(
             "workers": [],
             "candidates": [],
             "checks": [],
+            "ignored": False,
         }
         for job in call.context.board.live()
         if job.state.holds_gpus

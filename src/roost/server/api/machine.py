@@ -11,7 +11,7 @@ from roost.core.attribution.free import FreePlan, free_plan
 from roost.core.attribution.model import Attribution
 from roost.core.attribution.show import text_of
 from roost.core.model import JobState
-from roost.core.observation import DriverState, Observation
+from roost.core.observation import DriverReading, DriverState, Observation
 from roost.core.text.catalogue import say
 from roost.server.api.context import Call, Caller, answer, operators_only
 from roost.server.api.holders import holder_rows
@@ -106,6 +106,7 @@ def status_json(call: Call) -> dict[str, Any]:
         ],
         "driver_state": state,
         "driver_remedy": _remedy(call, driver.remedy_code if driver else None, board.connected),
+        "reboot_needed": board.connected and driver is not None and _needs_reboot(driver),
         "simulated": host.simulated if host else False,
         "time": iso(call.context.clock(), zone),
         "observed_time": iso(observation.taken_at, zone) if observation else None,
@@ -116,6 +117,13 @@ def status_json(call: Call) -> dict[str, Any]:
             "running": sum(job.state is not JobState.PENDING for job in live),
         },
     }
+
+
+def _needs_reboot(driver: DriverReading) -> bool:
+    """Whether the driver was updated under what runs: nothing new can use a GPU until the kernel
+    modules are reloaded, which needs every holder to end, or the machine is rebooted."""
+    mismatch = driver.state is DriverState.VERSION_MISMATCH
+    return mismatch or driver.remedy_code == "update_pending"
 
 
 def _remedy(call: Call, code: str | None, connected: bool) -> str | None:

@@ -191,6 +191,7 @@ class HolderOut(_Out):
     right: str | None
     reason: str | None
     until: str | None
+    ignored: bool
 
 
 class GpuOut(_Out):
@@ -219,6 +220,7 @@ class StatusOut(_Out):
     gpus: list[GpuOut]
     driver_state: str
     driver_remedy: str | None
+    reboot_needed: bool
     simulated: bool
     time: str
     queue: QueueOut
