@@ -159,6 +159,24 @@ MESSAGES = {
         "需要共享 GPU 上的 {need_bytes} 显存，但最大的只有 {total_bytes}",
     ),
     "being_decided": ("is just being decided on", "正在调度"),
+    "out_reason": ("{said}: {reason}", "{said}：{reason}"),
+    "out_drained": ("drained", "已停用"),
+    "out_lost": ("lost from the bus", "已从总线掉线"),
+    "out_reset_required": ("needs a reset", "需要重置"),
+    "out_not_answering": ("does not answer", "没有应答"),
+    "out_no_permission": ("may not be opened", "无权打开"),
+    "out_missing": ("is gone", "已消失"),
+    "out_error": ("gives errors", "读取出错"),
+    "out_driver_no_library": ("no driver library is installed", "未安装驱动库"),
+    "out_driver_not_loaded": ("the driver is not loaded", "驱动未加载"),
+    "out_driver_version_mismatch": (
+        "the driver was updated, a reboot is needed",
+        "驱动已更新，需要重启",
+    ),
+    "out_driver_reloading": ("the driver is being reloaded", "驱动正在重新加载"),
+    "out_driver_not_answering": ("the driver does not answer", "驱动没有响应"),
+    "out_driver_released": ("Roost has let go of the driver", "Roost 已释放驱动"),
+    "out_driver_error": ("the driver gives errors", "驱动报错"),
     "join": ("; ", "；"),
     "is_free": ("{count} is", "{count} 张"),
     "are_free": ("{count} are", "{count} 张"),
@@ -182,6 +200,8 @@ def render_reason(language: str, reason: Reason, clock: Clock) -> str:
         elif name == "free" and isinstance(value, int):
             code = "is_free" if value == 1 else "are_free"
             numbers["free_are"] = say(language, f"wait.{code}", count=value)
+        elif name == "why":
+            numbers[name] = why_out(language, str(value))
         elif name == "gpus":
             if isinstance(value, int):
                 numbers["gpus_text"] = gpus_text(language, value)
@@ -197,6 +217,21 @@ def render_reason(language: str, reason: Reason, clock: Clock) -> str:
     if reason.rule:
         sentence = say(language, "wait.rule", sentence=sentence, rule=reason.rule)
     return sentence
+
+
+def why_out(language: str, why: str) -> str:
+    """Why a GPU takes nothing new: a state of the card or, with "driver: ", of the driver, or what
+    an operator wrote when draining it."""
+    kind, _, rest = why.partition(": ")
+    code = f"out_driver_{rest}" if kind == "driver" else f"out_{kind}"
+    if code not in MESSAGES:
+        return why
+    said = say(language, f"wait.{code}")
+    return (
+        say(language, "wait.out_reason", said=said, reason=rest)
+        if rest and kind == "drained"
+        else said
+    )
 
 
 def render_wait(language: str, wait: Wait, clock: Clock, most: int = 3) -> str:
