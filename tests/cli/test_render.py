@@ -96,10 +96,10 @@ def test_status_without_a_driver_says_the_remedy():
 def test_who():
     view = context()
     assert picture(who.render({**WHO, "time": NOW}, view.terminal, view.say), view) == [
-        "GPU USER  HELD BY         PID   MEMORY SINCE  IDLE WHAT",
-        "  0 alice job 42         4242 70.0 GiB 3h          python train.py --lr 0.1",
-        "  2 bob   web-1, no right 991  1.5 GiB 8h01m 1h30m python3 serve.py",
-        "  2 –     unattributed      –  642 MiB –           its main thread has exited",
+        "GPU USER  HELD BY          PID   MEMORY SINCE  IDLE WHAT",
+        "  0 alice job 42          4242 70.0 GiB 3h          python train.py --lr 0.1",
+        "  2 bob   web-1, no right  991  1.5 GiB 8h01m 1h30m python3 serve.py",
+        "  2 –     unattributed       –  642 MiB –           its main thread has exited",
     ]
 
 

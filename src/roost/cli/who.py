@@ -33,7 +33,7 @@ def render(answer: Any, terminal: Terminal, say: Callable[..., str]) -> list[str
     head = [say("col." + name) for name in ("gpu", "user", "held_by", "pid", "memory", "since")]
     head += [say("col.idle"), say("col.what")]
     shown = lines(
-        terminal, head, [row(each, now, say) for each in holders], (0, 3, 4, 6), (3, 12, 14)
+        terminal, head, [row(each, now, say) for each in holders], (0, 3, 4, 6), (3, 12, 18)
     )
     notes = [note(each, terminal, say) for each in answer.get("unattributed") or []]
     for each in answer.get("checks") or []:
@@ -51,12 +51,13 @@ def row(holder: Any, now: Any, say: Callable[..., str]) -> list[str | Cell]:
     if holder.get("pid") is None and holder.get("job") is not None:
         text = say("not_opened")
     unlawful = holder.get("lawful") is False or not (holder.get("right") or holder.get("job"))
+    held = held_by(holder, say)
     if not unattributed and unlawful:
-        text = say("without_right", what=text)
+        held = say("without_right", what=held)
     return [
         str(holder.get("gpu_index", fmt.UNKNOWN)),
         Cell(user, person="" if unattributed else user, code=GREY),
-        held_by(holder, say),
+        held,
         str(holder.get("pid") or fmt.UNKNOWN),
         fmt.size(holder.get("memory_bytes")),
         started(holder.get("since"), now),
