@@ -17,6 +17,7 @@ from roost.cli.failure import CommandError
 from roost.cli.plan import ACCOUNT, Plan
 
 SHARED_MODE = 0o1775
+SYSTEM_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 SYSTEM_TREES = ("/etc", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/boot", "/dev", "/proc", "/sys")
 SYSTEM_FOLDERS = (
     "/",
@@ -62,7 +63,7 @@ def make() -> pwd.struct_passwd:
     entry = find()
     if entry is not None:
         return entry
-    program = shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin")
+    program = shutil.which("useradd", path=SYSTEM_PATH)
     if program is None:
         raise CommandError("no_useradd")
     done = subprocess.run(

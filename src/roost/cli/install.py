@@ -169,11 +169,15 @@ def remove(context: Context, path: str, dry: bool) -> None:
 
 
 def run(context: Context, words: list[str], dry: bool, must: bool = True) -> None:
-    """Runs a program of the system; raises CommandError with what it said if it `must` succeed."""
+    """Runs a program of the system, wherever the caller's PATH leads.
+
+    Raises CommandError with what it said if it `must` succeed.
+    """
     context.out(context.say("install_command", command=" ".join(words)))
     if dry:
         return
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    program = shutil.which(words[0], path=account.SYSTEM_PATH) or words[0]
+    done = subprocess.run([program, *words[1:]], capture_output=True, text=True, check=False)
     if must and done.returncode != 0:
         text = done.stderr.strip() or str(done.returncode)
         raise CommandError("command_failed", command=" ".join(words), text=text)
