@@ -224,9 +224,13 @@ def greet(context: Context, where: Plan, client: Client) -> None:
 
 
 def program_name() -> str:
-    """ "roost" where the shell would find this one, else its path."""
+    """ "roost" where another shell would find this one, else its path.
+
+    ROOST_CALLER_PATH is the PATH that `make run` was called with, before its environment was put in
+    front: another terminal has only that.
+    """
     own = os.path.abspath(sys.argv[0])
     if os.path.basename(own) != "roost":
         return f"{sys.executable} -m roost"
-    found = shutil.which("roost")
+    found = shutil.which("roost", path=os.environ.get("ROOST_CALLER_PATH"))
     return "roost" if found and os.path.realpath(found) == os.path.realpath(own) else own
