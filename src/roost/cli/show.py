@@ -48,6 +48,8 @@ def render(job: Any, say: Callable[..., str]) -> tuple[str, list[tuple[str, str]
     if state == "PENDING":
         add("waits", job.get("wait"))
     add("ended", outcome(job, say))
+    if not job.get("end_time"):
+        add("note", job.get("text"))
     add("user", say("user_of_group", user=job.get("user"), group=job.get("group")))
     add("class", say("class." + str(job.get("class")), fallback=str(job.get("class"))))
     add("request", asked(request, say))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 MESSAGES: dict[str, tuple[str, str]] = {
     # -- status --------------------------------------------------------------------------------
-    "free_of": ("{free} of {count} GPUs free", "{count} 个 GPU 中 {free} 个空闲"),
+    "free_of": ("{free} of {count} GPUs free", "{count} 张 GPU 中 {free} 个空闲"),
     "queue": ("{running} running, {pending} waiting", "{running} 个运行，{pending} 个排队"),
     "driver": ("driver {version}", "驱动 {version}"),
     "driver_state": ("driver: {state}", "驱动：{state}"),
@@ -118,6 +118,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "；提交之后、启动之前被改动过",
     ),
     "fact.waits": ("waits", "等待"),
+    "fact.note": ("note", "提示"),
     "fact.ended": ("ended", "结果"),
     "fact.user": ("user", "用户"),
     "fact.class": ("class", "级别"),
@@ -152,7 +153,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "why_no_forecast": ("When it starts cannot be said.", "无法预计启动时间。"),
     "why_startable": (
         "A request for {count} GPUs would start at once.",
-        "若只请求 {count} 个 GPU，可以立即启动。",
+        "若只请求 {count} 张 GPU，可以立即启动。",
     ),
     "why_nothing_startable": (
         "No smaller request of yours would start at once either.",
@@ -199,7 +200,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "did.undrain": ("GPU {gpu} is used again", "GPU {gpu} 已恢复使用"),
     "did.driver_release": (
         "the driver is let go: GPUs can be reset and MIG changed; then roost driver hold",
-        "已放开驱动：可以重置 GPU 或更改 MIG；之后请执行 roost driver hold",
+        "已释放驱动：可以重置 GPU 或更改 MIG；之后请执行 roost driver hold",
     ),
     "did.driver_hold": ("the driver is in use again", "已重新使用驱动"),
     "free_nothing": ("no process holds GPU {gpu}", "没有进程占用 GPU {gpu}"),
@@ -251,7 +252,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Roost {version} serves {server} at {path}",
         "Roost {version} 正在 {path} 为 {server} 服务",
     ),
-    "serve_gpus": ("{count} GPUs: {names}", "{count} 个 GPU：{names}"),
+    "serve_gpus": ("{count} GPUs: {names}", "{count} 张 GPU：{names}"),
     "serve_simulated": (
         "no GPU here is real: {count} are simulated ({names})",
         "这里没有真实 GPU：模拟了 {count} 个（{names}）",
@@ -264,7 +265,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "serve_not_root": (
         "(run: as one of the people of this machine; root itself runs no jobs)",
-        "（run：请以本机的普通账户执行；root 不运行作业）",
+        "（run：请以本机的普通账号执行；root 不运行作业）",
     ),
     "serve_next": ("Type next, in another terminal:", "接下来在另一个终端输入："),
     "serve_stopping": (
