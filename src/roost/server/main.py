@@ -11,6 +11,7 @@ import errno
 import io
 import logging
 import os
+import resource
 import secrets
 import signal
 import socket
@@ -35,6 +36,7 @@ from roost.server.config import ServerConfig
 from roost.server.control import Control
 from roost.server.desk import settings_of
 from roost.server.engines.agent import AgentEngine
+from roost.server.intents import AdoptRules, RulesWrong
 from roost.server.rules import RulesFile, last_in_force
 from roost.store.database import Store, open_sqlite, open_url
 from roost.store.errors import StoreError
@@ -42,12 +44,14 @@ from roost.store.log import get_meta, set_meta
 
 log = structlog.get_logger()
 BACKLOG = 4096
+MOST_DESCRIPTORS = 65_536
 
 
 def run_server(config: ServerConfig) -> int:
     """Serves until SIGTERM or SIGINT. Exit code 0, or 1 with a sentence on standard error."""
     _log_as_json()
     os.umask(0o077)
+    _take_descriptors()
     try:
         store = _open(config)
     except StoreError as error:
@@ -71,6 +75,14 @@ def run_server(config: ServerConfig) -> int:
     finally:
         listening.close()
         store.close()
+
+
+def _take_descriptors() -> None:
+    """Each connection is one; systemd gives 1,024 unless more is asked for."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+    if soft == resource.RLIM_INFINITY or soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _open(config: ServerConfig) -> Store:
@@ -118,6 +130,12 @@ async def _serve(config: ServerConfig, store: Store, listening: socket.socket) -
     board = Board()
     engine = AgentEngine(config.agent_socket, _server_id(store))
     force = last_in_force(store)
+    rules_file = RulesFile(config.rules)
+    at_start = rules_file.poll()
+    if isinstance(at_start, RulesWrong) and not force.version:
+        # Nobody ever agreed to the defaults here: better no queue than one without its limits.
+        sys.stderr.write(_wrong_at_start(config, at_start))
+        return 1
     engine.configure(settings_of(force.rules))
     control = Control(store, board, engine, force)
     live = Live(asyncio.get_running_loop())
@@ -141,8 +159,7 @@ async def _serve(config: ServerConfig, store: Store, listening: socket.socket) -
     )
     look_again = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, look_again.set)
-    rules_file = RulesFile(config.rules)
-    await _look_at_rules(rules_file, control, False)
+    await _take_rules(rules_file, control, at_start)
     watching = asyncio.create_task(
         _watch(config, rules_file, control, look_again, server), name="rules"
     )
@@ -181,14 +198,28 @@ async def _watch(
 
 
 async def _look_at_rules(file: RulesFile, control: Control, forced: bool) -> None:
-    found = await asyncio.to_thread(file.poll, forced)
+    await _take_rules(file, control, await asyncio.to_thread(file.poll, forced))
+
+
+async def _take_rules(
+    file: RulesFile, control: Control, found: AdoptRules | RulesWrong | None
+) -> None:
     if found is None:
         return
+    if isinstance(found, RulesWrong):
+        log.error("the rules file is not in force", file=str(file.path), why=found.problem)
     try:
         await asyncio.wrap_future(control.submit(found))
     except StoreError as error:
         log.error("the rules could not be stored", why=str(error))
         file.again()
+
+
+def _wrong_at_start(config: ServerConfig, wrong: RulesWrong) -> str:
+    """The mistakes, one a line, and what to do."""
+    said = [mistake.text(config.language) for mistake in wrong.mistakes] or [wrong.problem]
+    last = say(config.language, "rules.wrong_at_start", path=str(config.rules))
+    return "".join(f"roost: {line}\n" for line in [*said, last])
 
 
 class _Server(uvicorn.Server):

@@ -67,7 +67,15 @@ def test_bytes_come_through(raw: bytes) -> None:
 
 def test_names() -> None:
     assert name_is_fit('训练 🚀 "quoted" 👩‍💻')
-    for wrong in ("a\nb", "\x1b[31m", "\ud800", "x" * 201, "line\u2028separator", "\x7f"):
+    for wrong in (
+        "a\nb",
+        "\x1b[31m",
+        "\ud800",
+        "x" * 201,
+        "line\u2028separator",
+        "\x7f",
+        "a\u202eb",
+    ):
         assert not name_is_fit(wrong)
 
 

@@ -8,6 +8,7 @@ from fastapi import FastAPI
 
 from roost import __version__
 from roost.server.api import books, jobs, machine, problems, stream
+from roost.server.api.body import BodyLimit
 from roost.server.api.context import Context
 from roost.server.api.models import MAX_BODY_BYTES, Problem
 
@@ -18,7 +19,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
             "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
         },
     }
-    for status in (400, 403, 404, 405, 409, 413, 422, 500, 502, 503, 504, 507)
+    for status in (400, 403, 404, 405, 409, 413, 422, 429, 500, 502, 503, 504, 507)
 }
 
 
@@ -38,7 +39,7 @@ def make_app(context: Context) -> FastAPI:
     problems.install(app)
     for part in (machine, jobs, books, stream):
         app.include_router(part.router)
-    app.add_middleware(problems.BodyLimit, limit=MAX_BODY_BYTES)
+    app.add_middleware(BodyLimit, limit=MAX_BODY_BYTES)
     _document(app)
     return app
 

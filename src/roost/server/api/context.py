@@ -13,7 +13,7 @@ from fastapi import Depends, Request, Response
 
 from roost.core.text.printable import printable
 from roost.server.api.live import Live
-from roost.server.api.peer import PEER, People, has_account
+from roost.server.api.peer import CROWDED, MOST_CONNECTIONS, PEER, People, has_account
 from roost.server.api.problems import language_of
 from roost.server.api.render import Jobs
 from roost.server.board import Board
@@ -92,6 +92,11 @@ async def call_of(request: Request) -> Call:
     if peer is None:
         raise RefusalError(403, "problem.no_peer")
     person = await context.people.person(peer[1], context.board.rules.rules)
+    if request.scope.get(CROWDED):
+        raise RefusalError(
+            429, "door.too_many_connections", {"limit": MOST_CONNECTIONS},
+            user=person.name, limit=MOST_CONNECTIONS,
+        )  # fmt: skip
     return Call(context, person, language_of(request))
 
 

@@ -21,6 +21,8 @@ MAX_ARGV_BYTES = 2 * 1024 * 1024
 MAX_PATH_BYTES = 4096
 MAX_BODY_BYTES = 8 * 1024 * 1024
 MAX_JOB = 2**63 - 1
+MAX_WALLTIME_S = 10 * 366 * 86_400
+MIN_MEMORY_BYTES = 16 * 1024 * 1024
 _BYTES_SCHEMA = {
     "anyOf": [
         {"type": "string"},
@@ -120,7 +122,7 @@ class SubmissionIn(_In):
     gpu_model: Annotated[str, Field(max_length=MAX_NAME)] | None = None
     cpus: Annotated[int, Field(ge=-(2**31), le=2**31)] = 0
     memory_bytes: Annotated[int, Field(ge=-(2**62), le=2**62)] | None = None
-    walltime_s: Annotated[int, Field(ge=-(2**31), le=2**31)] | None = None
+    walltime_s: Annotated[int, Field(ge=-(2**31), le=MAX_WALLTIME_S)] | None = None
     array: Annotated[str, Field(max_length=100_000)] | None = None
     after: Annotated[list[JobNumber], Field(max_length=1000)] = []
     begin_time: Annotated[str, Field(max_length=64)] | None = None
@@ -350,9 +352,15 @@ class DoneOut(_Out):
 
 
 def name_is_fit(name: str) -> bool:
-    """At most 200 characters of any script, no control characters, surrogates or line breaks."""
+    """At most 200 characters of any script, no control characters, surrogates or line breaks, and
+    none that change the direction of what stands after them: everybody's terminal shows it."""
     refused = ("Cc", "Cs", "Zl", "Zp")
-    return len(name) <= MAX_NAME and not any(unicodedata.category(c) in refused for c in name)
+    return len(name) <= MAX_NAME and not any(
+        unicodedata.category(c) in refused or c in _TURNING for c in name
+    )
+
+
+_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 _PART = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")

@@ -11,6 +11,7 @@ import os
 import pwd
 import socket
 import time
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -23,23 +24,70 @@ from roost.wire.frames import peer_credentials
 
 REMEMBER_S = 30.0
 PEER = "roost.peer"
+CROWDED = "roost.crowded"
+MOST_CONNECTIONS = 512
+CROWDED_S = 5.0
+MAX_HEAD_BYTES = 512 * 1024
+MAX_MESSAGE_BYTES = 24 * 1024 * 1024
+_connections: Counter[int] = Counter()
 
 
 class PeerProtocol(HttpToolsProtocol):
-    """uvicorn's HTTP protocol with (pid, uid, gid) of the caller in the scope."""
+    """uvicorn's HTTP protocol with (pid, uid, gid) of the caller in the scope.
+
+    Nobody but root has more than `MOST_CONNECTIONS` for long: those above are told so (`CROWDED` in
+    the scope) and closed, and twice as many are closed at once, so that one person's connections
+    never stop another's. A head, or a whole message, without end is cut off.
+    """
 
     _peer: tuple[int, int, int] | None = None
+    _crowded = False
+    _in_head = True
+    _taken = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         connection: Any = transport.get_extra_info("socket")
         if connection is not None and connection.family == socket.AF_UNIX:
             self._peer = peer_credentials(connection)
         super().connection_made(transport)
+        if self._peer is None:
+            return
+        uid = self._peer[1]
+        _connections[uid] += 1
+        if uid != 0 and _connections[uid] > MOST_CONNECTIONS:
+            self._crowded = True
+            if _connections[uid] > 2 * MOST_CONNECTIONS:
+                transport.abort()
+            else:
+                self.loop.call_later(CROWDED_S, transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._peer is not None:
+            uid = self._peer[1]
+            _connections[uid] -= 1
+            if _connections[uid] <= 0:
+                del _connections[uid]
+
+    def data_received(self, data: bytes) -> None:
+        self._taken += len(data)
+        super().data_received(data)
+        if self._taken > (MAX_HEAD_BYTES if self._in_head else MAX_MESSAGE_BYTES):
+            self.transport.abort()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         scope: Any = self.scope
         scope[PEER] = self._peer
+        scope[CROWDED] = self._crowded
+
+    def on_headers_complete(self) -> None:
+        self._in_head, self._taken = False, 0
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._in_head, self._taken = True, 0
+        super().on_message_complete()
 
 
 class People:

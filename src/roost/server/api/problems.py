@@ -21,8 +21,8 @@ from roost.store.errors import StoreError
 log = structlog.get_logger()
 TITLES = {
     400: "Bad request", 403: "Not allowed", 404: "Not found", 405: "Method not allowed",
-    409: "Conflict", 413: "Too large", 422: "Not acceptable", 500: "Internal error",
-    502: "Agent refused", 503: "Not available now", 504: "No answer in time",
+    409: "Conflict", 413: "Too large", 422: "Not acceptable", 429: "Too many at once",
+    500: "Internal error", 502: "Agent refused", 503: "Not available now", 504: "No answer in time",
     507: "No space left",
 }  # fmt: skip
 
@@ -108,37 +108,3 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(Exception, fault)
-
-
-class BodyLimit:
-    """ASGI: refuses a body above `limit` bytes while it comes, before anything parses it."""
-
-    def __init__(self, app: Any, limit: int) -> None:
-        self._app = app
-        self._limit = limit
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
-            await self._app(scope, receive, send)
-            return
-        headers = dict(scope["headers"])
-        length = headers.get(b"content-length", b"")
-        seen = 0
-
-        async def counted() -> Any:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._limit:
-                raise RefusalError(413, "problem.body_too_large", {"limit": self._limit},
-                                   limit=self._limit)  # fmt: skip
-            return message
-
-        if length.isdigit() and int(length) > self._limit:
-            language = accepted_language(headers.get(b"accept-language", b"").decode("latin-1"))
-            detail = say(language, "problem.body_too_large", limit=self._limit)
-            answer = problem(413, "body_too_large", detail, {"limit": self._limit})
-            answer.headers["connection"] = "close"
-            await answer(scope, receive, send)
-            return
-        await self._app(scope, counted, send)

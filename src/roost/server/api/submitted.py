@@ -29,6 +29,11 @@ def intent_of(given: SubmissionIn, person: Person, rules: Rules, key: str | None
             422, "problem.bad_name", {"key": "name", "limit": models.MAX_NAME},
             limit=models.MAX_NAME,
         )  # fmt: skip
+    if given.memory_bytes is not None and 0 < given.memory_bytes < models.MIN_MEMORY_BYTES:
+        raise RefusalError(
+            422, "door.memory_small", {"key": "memory_bytes", "limit": models.MIN_MEMORY_BYTES},
+            bytes=given.memory_bytes,
+        )  # fmt: skip
     indices, at_once = _array(given.array, rules.max_array)
     warn_signal, warn_before_s = _warning(given.signal)
     script_name = (given.script_name or "script").encode("utf-8", "replace")
@@ -62,7 +67,7 @@ def intent_of(given: SubmissionIn, person: Person, rules: Rules, key: str | None
         directory=given.directory,
         group=given.group,
         priority_class=PriorityClass(given.class_) if given.class_ else None,
-        output=given.output,
+        output=given.output or None,
         indices=indices,
         array_limit=at_once,
         after=tuple(sorted(set(given.after))),
