@@ -149,7 +149,6 @@ def test_two_lengths_are_no_request(running: rig.Daemon) -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"name": "a\u202eb"},
         {"name": "\x1b[2J"},
         {"memory_bytes": 1},
         {"walltime_s": 2**31},
@@ -170,3 +169,13 @@ def test_what_cannot_run_is_refused_at_submission(
         answer = asked(running.socket, post(json.dumps(body).encode()))
         os._exit(0 if b" 422 " in answer[:20] else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_name_turns_no_other_line_around(running: rig.Daemon, people: list[rig.Account]) -> None:
+    mallory, bob = people
+    number = running.run(mallory.name, "--name", "a\u202eb\u2066", "-g", "1", "--", "true")
+    running.wait_state(number, "COMPLETED")
+    for words in (("jobs", "--all"), ("show", str(number))):
+        shown = running.cli(bob.name, *words).stdout
+        assert "a\\u202eb\\u2066" in shown
+        assert not set(shown) & set("\u202e\u2066")

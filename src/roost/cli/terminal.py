@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 ASCII = {
     "–": "-",
     "—": "-",
@@ -72,8 +73,13 @@ class Terminal:
         return self.paint(text, f"38;5;{colour_of(name)[1]}")
 
     def plain(self, text: str) -> str:
-        """The text in characters that this terminal has."""
-        if text.isascii() or self.unicode:
+        """The text in characters that this terminal has; marks that turn the direction of writing
+        are escaped, so that nobody's name or path reorders the line that it stands in."""
+        if text.isascii():
+            return text
+        if not TURNING.isdisjoint(text):
+            text = "".join(f"\\u{ord(c):04x}" if c in TURNING else c for c in text)
+        if self.unicode:
             return text
         for character, instead in ASCII.items():
             text = text.replace(character, instead)

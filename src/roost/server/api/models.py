@@ -352,15 +352,10 @@ class DoneOut(_Out):
 
 
 def name_is_fit(name: str) -> bool:
-    """At most 200 characters of any script, no control characters, surrogates or line breaks, and
-    none that change the direction of what stands after them: everybody's terminal shows it."""
+    """At most 200 characters of any script, no control characters, surrogates or line breaks.
+    Marks that turn the direction of writing are the author's; whoever shows them escapes them."""
     refused = ("Cc", "Cs", "Zl", "Zp")
-    return len(name) <= MAX_NAME and not any(
-        unicodedata.category(c) in refused or c in _TURNING for c in name
-    )
-
-
-_TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+    return len(name) <= MAX_NAME and not any(unicodedata.category(c) in refused for c in name)
 
 
 _PART = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
