@@ -43,7 +43,7 @@ def test_status_in_english():
 def test_status_in_chinese():
     view = context("zh")
     assert picture(status.render(STATUS, view.terminal, view.say), view) == [
-        "gpu1  4 个 GPU 中 1 个空闲 · 3 个运行，2 个排队 · 驱动 550.54.15 · 17:02",
+        "gpu1  4 张 GPU，1 张空闲 · 3 个作业运行，2 个排队 · 驱动 550.54.15 · 17:02",
         " 0 A100-SXM4  62°C  98% 310W 70.1/80.0 GiB  alice 作业 42，至 17:40",
         " 1 A100-SXM4  35°C   0%  57W  0.0/80.0 GiB  空闲",
         " 2 A100-SXM4     –    –    –  2.1/80.0 GiB  王伟 python3 2h01m，闲置 1h30m +1",
@@ -113,7 +113,7 @@ def test_jobs():
     ]
     assert picture(jobs.render(found, view.terminal, view.say, NOW), view) == [
         "JOB USER  NAME             CLASS   STATE  GPUS  TIME WHERE OR WHY",
-        " 42 alice train.py         regular runs      2    3h GPU 0,1 at most 1h more",
+        " 42 alice train.py         regular runs      2    3h GPU 0,1, at most 1h more",
         " 43 王伟  训练模型-大语言… regular waits     2 3h02m Waits for 2 GPUs.",
         " 44 alice train.py         regular failed    2   10m exit code 3",
         " 45 alice train.py         regular waits     2 3h02m held, until roost release",

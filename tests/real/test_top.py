@@ -185,7 +185,7 @@ def test_it_fits_the_terminal_and_follows_its_size(
 
 def test_in_chinese(roost: Daemon, afternoon: dict[str, int]) -> None:
     with top(roost, "rt-alice", LC_ALL="zh_CN.UTF-8") as terminal:
-        terminal.shows("5 块空闲", "占用者", "显存", "作业", "现在", "退出")
+        terminal.shows("5 张空闲", "占用者", "显存", "作业", "现在", "退出")
 
 
 def test_in_a_c_locale_all_is_ascii(roost: Daemon, afternoon: dict[str, int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 UNKNOWN = "–"
@@ -114,3 +115,8 @@ def now_iso(like: Any = None) -> str:
     else:
         offset = "+00:00"
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + offset
+
+
+def count(say: Callable[..., str], what: str, number: Any) -> str:
+    """ "1 GPU", "4 GPUs" ("gpu"); "1 CPU core", "4 CPU cores" ("cpu")."""
+    return say(f"{what}_1") if number == 1 else say(f"{what}_n", count=number)

@@ -33,7 +33,7 @@ def show(context: Context, command: Command) -> None:
 
 def overview(language: str) -> str:
     """All commands by group, a line each."""
-    lines = [_say(language, "intro"), "", _say(language, "usage_word") + " roost COMMAND [OPTIONS]"]
+    lines = [_say(language, "intro"), "", _say(language, "usage_word") + "roost COMMAND [OPTIONS]"]
     for group, names in GROUPS:
         lines += ["", _say(language, f"group.{group}")]
         lines += [f"  {pad(name, 14)}  {_say(language, name)}" for name in names]
@@ -42,7 +42,7 @@ def overview(language: str) -> str:
 
 def text_of(command: Command, language: str) -> str:
     """One command: what it does, how it is called, its options."""
-    lines = [_say(language, "usage_word") + " " + usage(command), "", _say(language, command.name)]
+    lines = [_say(language, "usage_word") + usage(command), "", _say(language, command.name)]
     more = _find(language, f"{command.name}.more")
     if more:
         lines.append("")

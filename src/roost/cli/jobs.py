@@ -97,7 +97,8 @@ def where(job: Any, now: Any, say: Callable[..., str]) -> str:
     left = None
     if walltime and start is not None:
         left = start + walltime - (fmt.epoch(now) or start)
-    return text + (say("ends_within", span=fmt.span(left)) if left is not None else "")
+    left_text = say("ends_within", span=fmt.span(left)) if left is not None else ""
+    return (text + left_text).lstrip(",， ")
 
 
 def ending(job: Any, say: Callable[..., str]) -> str:

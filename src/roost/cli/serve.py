@@ -15,6 +15,7 @@ from contextlib import suppress
 
 from roost import __version__
 from roost.cli import account
+from roost.cli import format as fmt
 from roost.cli.failure import CommandError
 from roost.cli.plan import Plan, plan
 from roost.cli.supervise import Part, Supervisor
@@ -170,7 +171,11 @@ def only_one(where: Plan) -> int:
         os.close(descriptor)
         raise CommandError("already_served", path=where.state, pid=pid) from None
     os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    try:
+        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    except OSError as error:  # a full disk: the parts could not write either
+        os.close(descriptor)
+        raise CommandError("cannot_write_state", path=path, text=error.strerror) from None
     return descriptor
 
 
@@ -195,11 +200,12 @@ def greet(context: Context, where: Plan, client: Client) -> None:
     status: Any = client.status()
     gpus = status.get("gpus") or []
     names = ", ".join(dict.fromkeys(str(gpu.get("name")) for gpu in gpus))
+    count = fmt.count(say, "gpu", len(gpus))
     lines = [say("serve_ready", version=__version__, server=status["server"], path=where.socket)]
     if status.get("simulated"):
-        lines.append(say("serve_simulated", count=len(gpus), names=names))
+        lines.append(say("serve_simulated", gpus=count, names=names))
     elif gpus:
-        lines.append(say("serve_gpus", count=len(gpus), names=names))
+        lines.append(say("serve_gpus", gpus=count, names=names))
     else:
         remedy = status.get("driver_remedy") or ""
         state = status.get("driver_state")
@@ -209,6 +215,10 @@ def greet(context: Context, where: Plan, client: Client) -> None:
         import getpass
 
         lines.append(say("serve_as_user", user=getpass.getuser()))
+    with suppress(RoostError):
+        rules: Any = client.rules()
+        if rules.get("problem"):
+            lines.append(say("rules_not_in_force", problem=rules["problem"]))
     lines += ["", say("serve_next")]
     program = program_name()
     if where.socket != default_socket():

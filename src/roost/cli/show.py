@@ -89,16 +89,16 @@ def asked(request: Any, say: Callable[..., str]) -> str:
     if request.get("gpu_memory_bytes"):
         parts.append(say("asked_share", size=fmt.size(request["gpu_memory_bytes"])))
     elif request.get("gpus") is not None:
-        parts.append(say("asked_gpus", count=request["gpus"]))
+        parts.append(fmt.count(say, "gpu", request["gpus"]))
     if request.get("gpu_model"):
         parts.append(str(request["gpu_model"]))
     if request.get("cpus"):
-        parts.append(say("asked_cpus", count=request["cpus"]))
+        parts.append(fmt.count(say, "cpu", request["cpus"]))
     if request.get("memory_bytes"):
         parts.append(fmt.size(request["memory_bytes"]))
     if request.get("walltime_s"):
         parts.append(say("asked_time", span=fmt.span(request["walltime_s"])))
-    return ", ".join(parts)
+    return say("list").join(parts)
 
 
 def stamp(iso: Any) -> str:

@@ -111,7 +111,10 @@ def heading(answer: Any, gpus: list[Any], terminal: Terminal, say: Say) -> str:
     count = sum(gpu.get("health") != "missing" for gpu in gpus)
     queue = answer.get("queue") or {}
     parts = [
-        terminal.paint(say("free_of", free=free, count=count), GREEN if free else BOLD),
+        terminal.paint(
+            say("free_of_1" if count == 1 else "free_of", free=free, count=count),
+            GREEN if free else BOLD,
+        ),
         say(
             "queue",
             running=queue.get("running", fmt.UNKNOWN),

@@ -50,7 +50,7 @@ def render(context: Context, answer: Any) -> list[str]:
     now_possible = answer.get("startable_now")
     if isinstance(now_possible, int):
         code = "why_startable" if now_possible else "why_nothing_startable"
-        rows.append(say(code, count=now_possible))
+        rows.append(say(code, gpus=fmt.count(say, "gpu", now_possible)))
     return rows
 
 

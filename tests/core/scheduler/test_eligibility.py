@@ -209,7 +209,7 @@ def test_an_array_runs_as_many_at_once_as_it_says() -> None:
     for _ in range(5):
         world.submit("alice", array_id=1, array_limit=2)
     assert world.running() == [1, 2]
-    assert world.why(3) == "at most 2 jobs of array 1 run at once"
+    assert world.why(3) == "of array 1 at most 2 jobs may run at once"
     world.end(2)
     assert world.running() == [1, 3]
 

@@ -164,7 +164,7 @@ def test_cpus_are_kept_for_the_first_job_too() -> None:
     first = world.submit("alice", 1, cpus=4)
     behind = world.submit("bob", 1, cpus=1)
     assert world.running() == [1]
-    assert "waits for 4 CPUs: 2 of 8 are free" in world.why(first)
+    assert "waits for CPU cores: needs 4, 2 of 8 free" in world.why(first)
     assert world.codes(behind) == ["behind"]
     world.end(1)
     assert world.running() == [first, behind]

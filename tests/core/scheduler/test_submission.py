@@ -46,9 +46,9 @@ def test_the_most_that_a_group_may_hold_is_told_with_its_rule() -> None:
             "3 GPUs of model A100 were asked for; this server has 2 of them"
             " (all: 2 × NVIDIA A100)",
         ),
-        ({"cpus": -1}, "-1 CPUs were asked for; give a number of cores to keep,"
+        ({"cpus": -1}, "CPU cores asked for: -1; give the number of cores to keep,"
          " or leave it out"),
-        ({"cpus": 999}, "999 CPUs were asked for; this server has 256"),
+        ({"cpus": 999}, "CPU cores asked for: 999; this server has 256"),
         ({"memory": "3T"}, "3 TiB of memory were asked for; this server has 2 TiB"),
         (
             {"share": "10G"},
@@ -57,7 +57,7 @@ def test_the_most_that_a_group_may_hold_is_told_with_its_rule() -> None:
         ),
         ({"group": "xx"}, "there is no group xx; alice may charge: cv"),
         ({"group": "nlp"}, "alice is not in group nlp; alice may charge: cv"),
-        ({"array_size": 10001}, "an array of 10001 jobs was asked for; the most is 10000"
+        ({"array_size": 10001}, "the array has 10001 jobs; the most is 10000"
          " (rules: max_array)"),
         ({"array_size": 0}, "the array has no jobs"),
         ({"array_limit": 0}, "%0: at least 1 job of an array must be allowed to run at once"),
@@ -112,7 +112,7 @@ def test_waiting_jobs_count_towards_max_queued_and_running_ones_do_not() -> None
     assert refused(world) == []
     world.submit("alice", group="cv")
     assert refused(world) == [
-        "alice has 2 jobs waiting; with these it would be 3, the most for regular jobs is 2"
+        "alice has 2 jobs waiting; with this request it would be 3, the most for regular jobs is 2"
         " (rules: limits.per_user.max_queued)"
     ]
     world.end(1)

@@ -9,23 +9,23 @@ MESSAGES = {
     "system_user": (
         "{user} is a system account (uid {uid}; people's begin at {uid_min}), and those run no"
         " jobs.",
-        "{user} 是系统账号(uid {uid},普通用户从 {uid_min} 起),系统账号不能运行任务。",
+        "{user} 是系统账号（uid {uid}，普通用户从 {uid_min} 起），系统账号不能运行作业。",
     ),
     "disabled_user": (
         "The account {user} is disabled (its shell is {shell}).",
-        "账号 {user} 已停用(登录 shell 为 {shell})。",
+        "账号 {user} 已停用（登录 shell 为 {shell}）。",
     ),
     "root_group": (
         "The account {user} belongs to the group root, and such accounts run no jobs.",
-        "账号 {user} 属于 root 组,此类账号不能运行任务。",
+        "账号 {user} 属于 root 组，此类账号不能运行作业。",
     ),
     "other_user": (
         "This Roost serves one person only, and {user} is somebody else.",
-        "此 Roost 只为一名用户服务,不能以 {user} 的身份运行任务。",
+        "此 Roost 只为一名用户服务，不能以 {user} 的身份运行作业。",
     ),
     "bad_spec": (
         "The job cannot be started as it was asked for: {detail}.",
-        "任务请求无效,无法启动:{detail}。",
+        "作业的请求有误，无法启动：{detail}。",
     ),
     "unknown_gpu": (
         "This server has no GPU {uuid}.",
@@ -33,39 +33,39 @@ MESSAGES = {
     ),
     "gpu_without_node": (
         "GPU {uuid} has no device file number now, so it cannot be given to a job.",
-        "GPU {uuid} 目前没有设备文件编号,无法分配给任务。",
+        "GPU {uuid} 目前没有设备文件编号，无法分配给作业。",
     ),
     "stale_attempt": (
         "Job {job} has been started with the newer attempt {newer} already.",
-        "任务 {job} 已以更新的第 {newer} 次尝试启动。",
+        "作业 {job} 已以更新的第 {newer} 次尝试启动。",
     ),
     "still_running": (
         "Attempt {attempt} of job {job} is still running.",
-        "任务 {job} 的第 {attempt} 次尝试仍在运行。",
+        "作业 {job} 的第 {attempt} 次尝试仍在运行。",
     ),
     "no_space": (
         "The agent cannot write its records ({detail}): free some space under {path}.",
-        "agent 无法写入记录({detail}):请在 {path} 下腾出空间。",
+        "agent 无法写入记录（{detail}）：请在 {path} 下腾出空间。",
     ),
     "no_supervisor": (
         "The job's supervisor could not be started ({detail}).",
-        "无法启动任务的监护进程({detail})。",
+        "无法启动作业的监护进程（{detail}）。",
     ),
     "no_cgroup": (
         "The job's cgroup could not be made ({detail}).",
-        "无法为任务建立 cgroup({detail})。",
+        "无法为作业建立 cgroup（{detail}）。",
     ),
     "setup_failed": (
         "The job's surroundings could not be prepared: {step}: {detail}.",
-        "任务运行环境准备失败:{step}:{detail}。",
+        "作业运行环境准备失败：{step}：{detail}。",
     ),
     "directory_gone": (
         "The directory {path} is not there any more or cannot be entered ({detail}).",
-        "目录 {path} 已不存在或无法进入({detail})。",
+        "目录 {path} 已不存在或无法进入（{detail}）。",
     ),
     "output_failed": (
         "The output file {path} cannot be written by {user} ({detail}).",
-        "用户 {user} 无法写入输出文件 {path}({detail})。",
+        "用户 {user} 无法写入输出文件 {path}（{detail}）。",
     ),
     "command_not_found": (
         "The command {command} does not exist.",
@@ -73,72 +73,72 @@ MESSAGES = {
     ),
     "command_not_in_path": (
         "The command {command} was not found in PATH ({path}).",
-        "在 PATH({path})中找不到命令 {command}。",
+        "在 PATH（{path}）中找不到命令 {command}。",
     ),
     "command_not_executable": (
         "The command {command} is not executable for {user} ({detail}).",
-        "用户 {user} 没有执行命令 {command} 的权限({detail})。",
+        "用户 {user} 没有执行命令 {command} 的权限（{detail}）。",
     ),
     "command_failed": (
         "The command {command} could not be executed ({detail}).",
-        "命令 {command} 无法执行({detail})。",
+        "命令 {command} 无法执行（{detail}）。",
     ),
     "script_interpreter": (
         "The script's interpreter {command} cannot be executed ({detail}).",
-        "脚本解释器 {command} 无法执行({detail})。",
+        "脚本解释器 {command} 无法执行（{detail}）。",
     ),
     "lost_supervisor": (
         "The job's supervisor was killed; what was left of the job has been ended.",
-        "任务的监护进程被杀死,任务残留的进程已全部结束。",
+        "作业的监护进程被杀死，作业残留的进程已全部结束。",
     ),
     "lost_reboot": (
         "The server restarted while the job ran.",
-        "任务运行期间服务器重启。",
+        "作业运行期间服务器重启。",
     ),
     "lost_shutdown": (
         "The server was shut down while the job ran.",
-        "任务运行期间服务器被关机或重启。",
+        "作业运行期间服务器被关机或重启。",
     ),
     "terminal_closed": (
         "Its terminal was closed.",
-        "其终端已关闭。",
+        "作业的终端已关闭。",
     ),
     "terminal_unused": (
         "Nobody attached to its terminal within {seconds} s.",
-        "{seconds} 秒内无人连接其终端。",
+        "{seconds} 秒内无人连接作业的终端。",
     ),
     "unknown_attempt": (
         "The agent knows no attempt {attempt} of job {job}.",
-        "agent 没有任务 {job} 第 {attempt} 次尝试的记录。",
+        "agent 没有作业 {job} 第 {attempt} 次尝试的记录。",
     ),
     "not_your_job": (
         "Job {job} is not yours.",
-        "任务 {job} 不属于你。",
+        "作业 {job} 不属于你。",
     ),
     "no_terminal": (
         "Job {job} has no terminal, or has ended.",
-        "任务 {job} 没有终端,或已结束。",
+        "作业 {job} 没有终端，或已结束。",
     ),
     # -- limits of this machine
     "limit_not_root": (
         "Roost runs as {user}: it serves this account alone and cannot wall GPUs off.",
-        "Roost 以 {user} 身份运行:只为该账号服务,无法隔离 GPU。",
+        "Roost 以 {user} 身份运行：只为该账号服务，无法隔离 GPU。",
     ),
     "limit_no_cgroup": (
         "No cgroup can be made here: CPU, memory and process limits of jobs do not hold.",
-        "此处无法建立 cgroup:任务的 CPU、内存和进程数限制不生效。",
+        "此处无法建立 cgroup：作业的 CPU、内存和进程数限制不生效。",
     ),
     "limit_no_controller": (
         "The cgroup controller {controller} is not available: that limit of jobs does not hold.",
-        "cgroup 控制器 {controller} 不可用:任务的相应限制不生效。",
+        "cgroup 控制器 {controller} 不可用：作业的相应限制不生效。",
     ),
     "limit_no_device_filter": (
         "No device filter can be set here: jobs can open GPUs that they were not given.",
-        "此处无法设置设备过滤:任务可以打开未分配给它的 GPU。",
+        "此处无法设置设备过滤：作业可以打开未分配给它的 GPU。",
     ),
     "limit_no_private_dev": (
         "No private /dev can be made here: jobs see the device files of all GPUs.",
-        "此处无法建立私有 /dev:任务能看到所有 GPU 的设备文件。",
+        "此处无法建立私有 /dev：作业能看到所有 GPU 的设备文件。",
     ),
 }
 

@@ -75,7 +75,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "sign_own_namespace": (
         "Roost's agent does not run in the machine's own pid namespace, and the driver hides "
         "processes outside of it",
-        "Roost 代理不在主机的 PID 命名空间中，驱动不会报告命名空间外的进程",
+        "Roost agent 不在主机的 PID 命名空间中，驱动不会报告命名空间外的进程",
     ),
     "sign_namespace_pid": (
         "the driver says pid {pid}, which is how pid {heir} is called inside its container",
@@ -195,7 +195,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "remedy_other_pid_namespace": (
         "Run Roost's agent on the machine itself, not in a container; then `roost who` names it.",
-        "请在主机上（而非容器内）运行 Roost 代理，之后 `roost who` 会给出占用者。",
+        "请在主机上（而非容器内）运行 Roost agent，之后 `roost who` 会给出占用者。",
     ),
     "remedy_container": (
         "`roost free {gpu}`, or stop the container by its id.",
@@ -217,7 +217,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "remedy_uninterruptible": (
         "It cannot be ended: bring back the file server it waits for; else drain and reset the "
         "GPU; reboot as the last step.",
-        "无法直接结束：先恢复它等待的文件服务器；否则清空任务后重置 GPU；最后才考虑重启。",
+        "无法直接结束：先恢复它等待的文件服务器；否则清空作业后重置 GPU；最后才考虑重启。",
     ),
     "remedy_stopped": (
         "Let it go on (`kill -CONT {pid}`, or thaw its cgroup), or `roost free {gpu}`.",
@@ -278,7 +278,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "check_graphics": ("no display, no graphics process", "没有显示输出或图形进程"),
     "check_other_pid_namespace": (
         "the agent sees every pid namespace",
-        "代理可以看到所有 PID 命名空间",
+        "agent 可以看到所有 PID 命名空间",
     ),
     "check_container": (
         "no container holds it without being named",
@@ -365,7 +365,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # -- persons
     "owner_login": (
         "{user} logged in and started pid {pid} as another account",
-        "{user} 登录后以其他账户启动了进程 {pid}",
+        "{user} 登录后以其他账号启动了进程 {pid}",
     ),
     "owner_container": ("{evidence}", "{evidence}"),
     # -- how sure

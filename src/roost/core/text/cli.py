@@ -4,8 +4,9 @@ from __future__ import annotations
 
 MESSAGES: dict[str, tuple[str, str]] = {
     # -- status --------------------------------------------------------------------------------
-    "free_of": ("{free} of {count} GPUs free", "{count} 张 GPU 中 {free} 个空闲"),
-    "queue": ("{running} running, {pending} waiting", "{running} 个运行，{pending} 个排队"),
+    "free_of_1": ("{free} of 1 GPU free", "1 张 GPU，{free} 张空闲"),
+    "free_of": ("{free} of {count} GPUs free", "{count} 张 GPU，{free} 张空闲"),
+    "queue": ("{running} running, {pending} waiting", "{running} 个作业运行，{pending} 个排队"),
     "driver": ("driver {version}", "驱动 {version}"),
     "driver_state": ("driver: {state}", "驱动：{state}"),
     "driver_trouble": ("driver: {remedy}", "驱动：{remedy}"),
@@ -65,8 +66,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "col.time": ("TIME", "时长"),
     "col.where": ("WHERE OR WHY", "位置或原因"),
     "col.group": ("GROUP", "组"),
-    "col.held_h": ("HELD GPU H", "占用 GPU 时"),
-    "col.busy_h": ("BUSY GPU H", "计算 GPU 时"),
+    "col.held_h": ("HELD GPU H", "占用（GPU 时）"),
+    "col.busy_h": ("BUSY GPU H", "计算（GPU 时）"),
     "col.energy": ("ENERGY", "电量"),
     "col.at": ("AT", "时间"),
     "col.did": ("DID", "操作"),
@@ -102,15 +103,18 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "state.NODE_FAIL": ("was lost with the server", "因服务器故障丢失"),
     "is_held": ("held, until roost release", "已暂缓，直到 roost release"),
     "on_gpus": ("GPU {gpus}", "GPU {gpus}"),
-    "ends_within": (" at most {span} more", " 最多还有 {span}"),
+    "ends_within": (", at most {span} more", "，最多还剩 {span}"),
     "by_signal": ("signal {signal}", "信号 {signal}"),
     "with_code": ("exit code {code}", "退出码 {code}"),
     # -- show ----------------------------------------------------------------------------------
     "show_title": ("job {job} {name}: {state}", "作业 {job} {name}：{state}"),
     "user_of_group": ("{user}, group {group}", "{user}，组 {group}"),
-    "asked_gpus": ("{count} GPUs", "{count} 个 GPU"),
+    "list": (", ", "，"),
+    "gpu_1": ("1 GPU", "1 张 GPU"),
+    "gpu_n": ("{count} GPUs", "{count} 张 GPU"),
+    "cpu_1": ("1 CPU core", "1 个 CPU 核"),
+    "cpu_n": ("{count} CPU cores", "{count} 个 CPU 核"),
     "asked_share": ("{size} of a shared GPU", "共享卡上 {size}"),
-    "asked_cpus": ("{count} CPUs", "{count} 个 CPU"),
     "asked_time": ("at most {span}", "最长 {span}"),
     "git_dirty": (" with changes", "（有改动）"),
     "source_changed": (
@@ -122,7 +126,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "fact.ended": ("ended", "结果"),
     "fact.user": ("user", "用户"),
     "fact.class": ("class", "级别"),
-    "fact.request": ("asks for", "请求"),
+    "fact.request": ("asks for", "申请"),
     "fact.gpus": ("GPUs", "GPU"),
     "fact.submit": ("submitted", "提交"),
     "fact.begin": ("not before", "不早于"),
@@ -152,12 +156,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "why_no_forecast": ("When it starts cannot be said.", "无法预计启动时间。"),
     "why_startable": (
-        "A request for {count} GPUs would start at once.",
-        "若只请求 {count} 张 GPU，可以立即启动。",
+        "A request for {gpus} would start at once.",
+        "若只申请 {gpus}，可以立即启动。",
     ),
     "why_nothing_startable": (
         "No smaller request of yours would start at once either.",
-        "请求更少的 GPU 也不能立即启动。",
+        "减少申请的 GPU 数也不能立即启动。",
     ),
     # -- what became of a command --------------------------------------------------------------
     "queued": (
@@ -181,12 +185,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "still_waits": ("job {job} has not ended: {state}", "作业 {job} 还没有结束：{state}"),
     "daemon_away": (
         "the daemon is away; jobs go on, waiting for it",
-        "守护进程暂时离开；作业照常运行，等待它回来",
+        "守护进程暂时无应答；作业照常运行，等它恢复",
     ),
     "pty_cancelled": ("job {job} is cancelled", "作业 {job} 已取消"),
     "pty_has_no_file": (
         "its output went to the terminal that it ran on",
-        "它的输出在所运行的终端上",
+        "它的输出在运行它的终端上",
     ),
     "file_is_gone": ("{path} is gone", "{path} 已不存在"),
     "did.cancel": ("job {job} is being cancelled ({state})", "作业 {job} 正在取消（{state}）"),
@@ -206,15 +210,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "free_nothing": ("no process holds GPU {gpu}", "没有进程占用 GPU {gpu}"),
     "free_none_of_these": (
         "nothing on GPU {gpu} is yours to end this way:",
-        "GPU {gpu} 上没有可以由你这样结束的进程：",
+        "GPU {gpu} 上没有你可以用这个命令结束的进程：",
     ),
     "free_is_job": (
         "job {job} of {user} holds it: roost cancel {job}",
-        "{user} 的作业 {job} 占用它：roost cancel {job}",
+        "由 {user} 的作业 {job} 占用：roost cancel {job}",
     ),
-    "free_not": ("not {pid} of {user}: {text}", "不包括 {user} 的 {pid}：{text}"),
+    "free_not": ("not {pid} of {user}: {text}", "不结束 {user} 的 {pid}：{text}"),
     "free_would_end": (
-        "on GPU {gpu} these {count} processes would be ended:",
+        "on GPU {gpu} these would be ended ({count}):",
         "将结束 GPU {gpu} 上的 {count} 个进程：",
     ),
     "free_ask": ("End these {count}? [y/N]", "结束这 {count} 个进程？[y/N]"),
@@ -250,12 +254,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # -- serve ---------------------------------------------------------------------------------
     "serve_ready": (
         "Roost {version} serves {server} at {path}",
-        "Roost {version} 正在 {path} 为 {server} 服务",
+        "Roost {version} 已启动，服务器 {server}，地址 {path}",
     ),
-    "serve_gpus": ("{count} GPUs: {names}", "{count} 张 GPU：{names}"),
+    "serve_gpus": ("{gpus}: {names}", "{gpus}：{names}"),
     "serve_simulated": (
-        "no GPU here is real: {count} are simulated ({names})",
-        "这里没有真实 GPU：模拟了 {count} 个（{names}）",
+        "no GPU here is real: {gpus} simulated ({names})",
+        "这里没有真实的 GPU，模拟了 {gpus}（{names}）",
     ),
     "serve_as_user": (
         "for {user} alone: without root it sees only what {user} may see, runs jobs of {user} only,"
@@ -265,7 +269,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "serve_not_root": (
         "(run: as one of the people of this machine; root itself runs no jobs)",
-        "（run：请以本机的普通账号执行；root 不运行作业）",
+        "（run 请用本机的普通账号执行；root 不运行作业）",
     ),
     "serve_next": ("Type next, in another terminal:", "接下来在另一个终端输入："),
     "serve_stopping": (
@@ -289,7 +293,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # -- install -------------------------------------------------------------------------------
     "install_write": ("write {path}", "写入 {path}"),
     "install_same": ("{path} is as it should be", "{path} 无需改动"),
-    "install_keep": ("keep {path}, which is yours", "保留你的 {path}"),
+    "install_keep": ("keep {path}, which is yours", "保留已有的 {path}"),
     "install_directory": ("make the directory {path}", "建立目录 {path}"),
     "install_user": ("make the system user roost", "建立系统用户 roost"),
     "install_command": ("run {command}", "执行 {command}"),
@@ -302,7 +306,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Roost is installed and runs: roost status",
         "Roost 已安装并运行：roost status",
     ),
-    "install_dry": ("nothing was done (--dry-run)", "没有执行任何操作（--dry-run）"),
+    "install_dry": ("nothing was done (--dry-run)", "未做任何改动（--dry-run）"),
     "uninstall_kept": (
         "kept: {paths} (--purge removes them too)",
         "保留：{paths}（--purge 会一并删除）",

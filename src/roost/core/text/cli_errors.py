@@ -43,7 +43,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{given} is not a GPU: write its index (0, 1 …) or its UUID (GPU-…)",
         "{given} 不是 GPU：请写序号（0、1 …）或 UUID（GPU-…）",
     ),
-    "not_a_user": ("{given!r} is not an account's name", "{given!r} 不是账户名"),
+    "not_a_user": ("{given!r} is not an account's name", "{given!r} 不是账号名"),
     "not_an_array": (
         "{option}: {given} is not an array; write 0-9, 1,3,7, 0-99:10 or 0-9%2 (two at once)",
         "{option}：{given} 不是数组；请写 0-9、1,3,7、0-99:10 或 0-9%2（同时最多 2 个）",
@@ -59,7 +59,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "not_a_path": ("{option}: not a path", "{option}：不是路径"),
     "not_a_time": (
         "{option}: {given} is not a time; write 18:00, “tomorrow 9:00”, +2h or 2026-12-03T09:00",
-        "{option}：{given} 不是时间；请写 18:00、“明天 9:00”、+2h 或 2026-12-03T09:00",
+        "{option}：{given} 无法识别为时间；请写 18:00、“明天 9:00”、+2h 或 2026-12-03T09:00",
     ),
     "time_is_past": ("{option}: {given} is already past", "{option}：{given} 已经过去"),
     "either_or": ("{one} and {other} exclude each other", "{one} 与 {other} 不能同时使用"),
@@ -131,7 +131,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "pty_needs_terminal": (
         "--pty needs a terminal on standard input",
-        "--pty 需要标准输入是终端",
+        "--pty 要求标准输入是终端",
     ),
     "array_cannot": ("{option} does not go with --array", "{option} 不能与 --array 同用"),
     "attach_failed": (
@@ -152,7 +152,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "answer_lost": (
         "the daemon went away before it answered: it may have done this or not; look before you"
         " try again (roost jobs)",
-        "守护进程在应答前离开了：这个操作可能已执行，也可能没有；请先查看（roost jobs）再重试",
+        "守护进程未及应答就中断了：操作可能已执行，也可能没有；请先用 roost jobs 查看再重试",
     ),
     "timeout": (
         "the daemon at {path} does not answer in time",
@@ -161,7 +161,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "not_http": ("what listens at {path} is not Roost", "在 {path} 监听的不是 Roost"),
     "fault": (
         "this is a fault in Roost; please report it with the lines above",
-        "这是 Roost 的缺陷；请附上以上内容报告",
+        "这是 Roost 的缺陷，请附上以上内容提交报告",
     ),
     # -- files and answers ---------------------------------------------------------------------
     "no_output_yet": (
@@ -178,10 +178,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "nothing_confirmed": (
         "standard input is no terminal: say --yes to end these without being asked",
-        "标准输入不是终端：不经询问就结束它们，请加 --yes",
+        "标准输入不是终端，无法询问；要直接结束请加 --yes",
     ),
     "rules_file_missing": ("{path} does not exist", "{path} 不存在"),
-    "rules_wrong": ("{path}: {count} mistakes", "{path}：{count} 处错误"),
+    "rules_wrong": ("{path}: mistakes: {count}", "{path}：{count} 处错误"),
     # -- serving -------------------------------------------------------------------------------
     "already_served": (
         "another Roost daemon serves {path} (pid {pid}); stop it first, or name another --state",
@@ -227,8 +227,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "python_unreadable": (
         "the server gives up its rights and runs as {user}, who cannot read {path}: install Roost"
         " where every account can read it (/opt, /usr/local), or open the folders above it",
-        "server 会放弃权限、以 {user} 身份运行，但它无法读取 {path}：请把 Roost 安装到所有账户"
-        "可读的位置（/opt、/usr/local），或放开上级目录的权限",
+        "server 会放弃 root 权限，以 {user} 身份运行，而 {user} 无法读取 {path}："
+        "请把 Roost 安装到所有账号可读的位置（/opt、/usr/local），或放开上级目录的权限",
     ),
     "part_missing": ("this installation has no {part}", "此安装没有 {part}"),
 }

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, tuple[str, str]] = {
-    "usage_word": ("Usage:", "用法："),
+    "usage_word": ("Usage: ", "用法："),
     "options": ("Options:", "选项："),
     "intro": (
         "Roost shares GPU servers by explicit rules: who uses what, a queue, a fair bill.",
-        "Roost 按明确的规则共享 GPU 服务器：谁在占用、怎样排队、公平记账。",
+        "Roost 按明确的规则共享 GPU 服务器：谁在占用、如何排队、怎样公平记账。",
     ),
     "more": (
         "“roost COMMAND --help” says more. ROOST_SOCKET or --socket names the daemon.",
-        "“roost 命令 --help”查看详情。ROOST_SOCKET 或 --socket 指定守护进程。",
+        "用“roost 命令 --help”查看详情；用 ROOST_SOCKET 或 --socket 指定守护进程。",
     ),
     "group.see": ("See", "查看"),
     "group.queue": ("Queue", "排队"),
@@ -26,7 +26,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "--socket": ("the daemon's socket", "守护进程的套接字"),
     "--help": ("this text", "显示本说明"),
     "--json": ("print one JSON document", "输出 JSON"),
-    "--user": ("of this account only", "只看这个账户"),
+    "--user": ("of this account only", "只看这个账号"),
     "--group": ("of this group only", "只看这个组"),
     "--yes": ("do not ask", "不再询问"),
     "--dry-run": ("say what would be done, and do nothing", "只说明会做什么，不执行"),
@@ -34,7 +34,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # -- see -----------------------------------------------------------------------------------
     "status": (
         "Every GPU on a line: free, or whose and until when",
-        "每个 GPU 一行：空闲，或谁占用到何时",
+        "每张 GPU 一行：空闲，或谁占用到何时",
     ),
     "status.--watch": (
         "print again every so many seconds (2), until Ctrl-C",
@@ -42,13 +42,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "who": (
         "Who holds each GPU, since when, and by what right",
-        "谁占用每个 GPU、从何时起、凭什么",
+        "谁占用每张 GPU、从何时起、凭什么",
     ),
-    "who.--gpu": ("of this GPU only (index or UUID)", "只看这个 GPU（序号或 UUID）"),
+    "who.--gpu": ("of this GPU only (index or UUID)", "只看这张 GPU（序号或 UUID）"),
     "who.--scan": ("search every process first", "先扫描所有进程"),
     "top": ("Live view of GPUs, holders and jobs", "实时查看 GPU、占用者和作业"),
     # -- queue ---------------------------------------------------------------------------------
-    "run": ("Queue a command or a script", "把命令或脚本加入排队"),
+    "run": ("Queue a command or a script", "提交命令或脚本，排队运行"),
     "run.more": (
         "roost run [OPTIONS] -- COMMAND... queues a command.\n"
         "roost run [OPTIONS] SCRIPT [ARG...] queues a script that begins with #!, with "
@@ -105,14 +105,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "run.--output": ("where its output goes", "输出文件"),
     "run.--no-requeue": (
         "when preempted or lost with the server, end rather than queue again",
-        "被抢占或随服务器丢失时直接结束，不再排队",
+        "被抢占或因服务器故障中断时直接结束，不再排队",
     ),
     "run.--wait": ("wait for the end, and exit as the job does", "等到结束，退出码与作业相同"),
     "run.--follow": (
         "show its output until the end, then as --wait",
         "显示输出直到结束，其余同 --wait",
     ),
-    "run.--pty": ("interactively, on this terminal", "在当前终端交互运行"),
+    "run.--pty": ("interactively, on this terminal", "在当前终端上交互运行"),
     "jobs": ("Jobs that run and wait", "正在运行和排队的作业"),
     "jobs.--mine": ("your own", "只看自己的"),
     "jobs.--all": ("ended ones too", "包括已结束的"),
@@ -139,7 +139,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # -- operate -------------------------------------------------------------------------------
     "free": (
         "End the processes that hold a GPU, shown first",
-        "结束占用某个 GPU 的进程，先列出再询问",
+        "结束占用某张 GPU 的进程，先列出再询问",
     ),
     "free.more": (
         "Lists exactly the processes that it would end, and why each belongs to that GPU;"
@@ -152,18 +152,18 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "time between SIGTERM and SIGKILL (10s)",
         "SIGTERM 与 SIGKILL 之间的时间（10s）",
     ),
-    "drain": ("Start nothing new on a GPU", "不再向某个 GPU 分配新作业"),
+    "drain": ("Start nothing new on a GPU", "不再向某张 GPU 分配新作业"),
     "drain.--reason": ("shown to everyone", "原因，所有人可见"),
     "undrain": ("Use a drained GPU again", "恢复使用被停用的 GPU"),
     "driver release": (
         "Let go of the driver, to reset a GPU or change MIG",
-        "放开驱动，以便重置 GPU 或更改 MIG",
+        "释放驱动，以便重置 GPU 或更改 MIG",
     ),
     "driver hold": ("Take the driver up again", "重新使用驱动"),
     "usage": ("Hours held and used, by person and job", "按人和作业统计占用与使用时长"),
     "usage.--from": ("from this day or time on", "起始日期或时间"),
     "usage.--to": ("up to this day or time, not included", "截止日期或时间（不含）"),
-    "audit": ("Who did what to whom", "谁对谁做了什么"),
+    "audit": ("Who did what to whom", "操作记录：谁对谁做了什么"),
     "audit.--limit": ("at most so many, newest first (50)", "最多显示多少条，新的在前（50）"),
     # -- set up --------------------------------------------------------------------------------
     "serve": ("Start Roost in the foreground", "在前台启动 Roost"),
@@ -188,11 +188,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "serve.--database": ("sqlite:///… or postgresql://…", "sqlite:///… 或 postgresql://…"),
     "install": (
         "Set up this machine: user, systemd units, rules, completions",
-        "部署本机：用户、systemd 单元、规则、补全",
+        "在本机部署：账号、systemd 单元、规则、命令补全",
     ),
     "uninstall": (
         "Take away what install set up; rules and data stay",
-        "移除 install 的部署，保留规则和数据",
+        "移除 install 部署的内容，保留规则和数据",
     ),
     "uninstall.--purge": ("rules and data too", "连同规则和数据一起移除"),
     "rules check": ("Say what is wrong in a rules file", "检查规则文件"),
@@ -200,9 +200,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "completions": ("Completions for bash, zsh or fish", "输出 bash、zsh 或 fish 的补全脚本"),
     "version": ("The versions of this program and the daemon", "显示程序和守护进程的版本"),
     "help": ("Help on a command", "查看命令的用法"),
-    "agent": ("The agent alone, for systemd and serve", "只启动代理，供 systemd 和 serve 使用"),
+    "agent": ("The agent alone, for systemd and serve", "只启动 agent，供 systemd 和 serve 使用"),
     "server": (
         "The server alone, for systemd and serve",
-        "只启动服务进程，供 systemd 和 serve 使用",
+        "只启动 server，供 systemd 和 serve 使用",
     ),
 }

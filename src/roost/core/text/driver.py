@@ -56,7 +56,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Roost keeps trying. See `dmesg` for Xid messages; if it stays, drain the server and "
         "reboot.",
         "驱动没有响应。运行中的作业不受影响，但不会在这些 GPU 上启动新作业；Roost 会持续重试。"
-        "请查看 `dmesg` 中的 Xid 信息；若一直如此，请排空服务器后重启。",
+        "请查看 `dmesg` 中的 Xid 信息；若一直如此，请清空作业后重启服务器。",
     ),
     "unkillable": (
         "A call into the driver hangs in the kernel and cannot be ended. Roost waits for it "
@@ -67,7 +67,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "released": (
         "Roost has let go of the driver so that a GPU can be reset or MIG changed; nothing is "
         "measured until it takes it up again.",
-        "Roost 已释放驱动，以便重置 GPU 或更改 MIG；重新接管之前不做测量。",
+        "Roost 已释放驱动，以便重置 GPU 或更改 MIG；重新使用驱动之前没有读数。",
     ),
     "error": (
         "The driver gives an error that Roost does not know a remedy for. Compare with "
@@ -88,8 +88,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "gpu_reset_required": (
         "The GPU needs a reset. Drain it, end what holds it, then `nvidia-smi -r -i GPU`, or "
         "reboot where it says so.",
-        "GPU 需要重置。请先排空并结束占用它的进程，再运行 `nvidia-smi -r -i GPU`；若提示需要，"
-        "请重启机器。",
+        "GPU 需要重置。请先停用（roost drain）并结束占用它的进程，再运行 `nvidia-smi -r -i GPU`；"
+        "若提示需要，请重启机器。",
     ),
     "gpu_not_answering": (
         "The GPU does not answer; the others go on. Roost tries it again from time to time. "

@@ -3,7 +3,7 @@
 MESSAGES = {
     "record_lost": (
         "the agent has no record of this attempt any more: its end is not known",
-        "代理已没有这次运行的记录，无法得知其结束情况",
+        "agent 已没有这次运行的记录，无法得知其结束情况",
     ),
     "stray_warned": (
         "it uses GPU {gpu}, which it was not given: use CUDA_VISIBLE_DEVICES as Roost sets it",

@@ -11,7 +11,7 @@ MESSAGES = {
     ),
     "job_ended": (
         "job {job} has ended ({state}): there is nothing to {action}",
-        "作业 {job} 已结束（{state}），无法执行 {action}",
+        "作业 {job} 已结束（{state}），不能再 {action}",
     ),
     "not_pending": (
         "job {job} is {state}: only a pending job can be held or released",
@@ -61,15 +61,15 @@ MESSAGES = {
     "agent_away": (
         "the agent of this server is not there at the moment: try again in a few seconds; if it"
         " stays away, see the daemon's log",
-        "本服务器的代理暂时不可用：请几秒后重试；若仍不可用，请查看服务日志",
+        "本服务器的 agent 暂时不可用：请几秒后重试；若仍不可用，请查看 server 的日志",
     ),
     "agent_refused": (
         "the agent refused: {text}",
-        "代理拒绝了请求：{text}",
+        "agent 拒绝了请求：{text}",
     ),
     "agent_slow": (
         "the agent did not answer within {seconds:g} s: what was asked may still happen",
-        "代理未在 {seconds:g} 秒内答复：请求仍可能被执行",
+        "agent 未在 {seconds:g} 秒内答复：请求仍可能被执行",
     ),
     "one_user": (
         "this Roost was started by an ordinary user and serves that user alone; {user} cannot run"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from roost.core.rules.units import format_duration
 from roost.core.text.catalogue import say
-from roost.core.text.numbers import bytes_text, gpus_text
+from roost.core.text.numbers import bytes_text, gpus_text, jobs_text
 
 if TYPE_CHECKING:
     from roost.core.scheduler.submission import Problem
@@ -24,12 +24,12 @@ MESSAGES = {
         "{user} 不在组 {group} 中；可以记账到：{allowed}",
     ),
     "cpus_few": (
-        "{given} CPUs were asked for; give a number of cores to keep, or leave it out",
-        "申请了 {given} 个 CPU；请写要保留的核数，或不写",
+        "CPU cores asked for: {given}; give the number of cores to keep, or leave it out",
+        "申请的 CPU 核数为 {given}；请写要保留的核数，或不写",
     ),
     "cpus_many": (
-        "{given} CPUs were asked for; this server has {total}",
-        "申请了 {given} 个 CPU；本服务器共有 {total} 个",
+        "CPU cores asked for: {given}; this server has {total}",
+        "申请了 {given} 个 CPU 核；本服务器共有 {total} 个",
     ),
     "memory_few": (
         "{given} bytes of memory were asked for; give a size above 0, as 16G",
@@ -40,8 +40,8 @@ MESSAGES = {
         "申请了 {given_bytes} 内存；本服务器共有 {total_bytes}",
     ),
     "gpus_few": (
-        "{given} GPUs were asked for; a job needs at least 1, this server has {total}",
-        "申请了 {given} 张 GPU；作业至少需要 1 张，本服务器共有 {total} 张",
+        "{given_gpus} were asked for; a job needs at least 1, this server has {total}",
+        "申请了 {given_gpus}；作业至少需要 1 张，本服务器共有 {total} 张",
     ),
     "gpus_none": (
         "{given_gpus} were asked for; this server has none now",
@@ -89,8 +89,8 @@ MESSAGES = {
     ),
     "array_empty": ("the array has no jobs", "作业数组为空"),
     "array_many": (
-        "an array of {given} jobs was asked for; the most is {most} (rules: max_array)",
-        "作业数组有 {given} 个作业；最多 {most} 个（规则：max_array）",
+        "the array has {given_jobs}; the most is {most} (rules: max_array)",
+        "作业数组有 {given_jobs}；最多 {most} 个（规则：max_array）",
     ),
     "array_limit": (
         "%{given}: at least 1 job of an array must be allowed to run at once",
@@ -136,15 +136,15 @@ MESSAGES = {
         "{user} 的 {priority_class} 作业不允许运行：同时最多 {most} 个（规则：{rule}）",
     ),
     "max_queued_group": (
-        "group {group} has {waiting} jobs waiting; with these it would be {given}, the most for"
-        " {priority_class} jobs is {most} (rules: {rule})",
-        "组 {group} 已有 {waiting} 个作业在排队；加上本次共 {given} 个，{priority_class} 作业最多"
+        "group {group} has {waiting_jobs} waiting; with this request it would be {given}, the most"
+        " for {priority_class} jobs is {most} (rules: {rule})",
+        "组 {group} 已有 {waiting_jobs}在排队；加上本次共 {given} 个，{priority_class} 作业最多"
         " {most} 个（规则：{rule}）",
     ),
     "max_queued_user": (
-        "{user} has {waiting} jobs waiting; with these it would be {given}, the most for"
-        " {priority_class} jobs is {most} (rules: {rule})",
-        "{user} 已有 {waiting} 个作业在排队；加上本次共 {given} 个，{priority_class} 作业最多"
+        "{user} has {waiting_jobs} waiting; with this request it would be {given}, the most"
+        " for {priority_class} jobs is {most} (rules: {rule})",
+        "{user} 已有 {waiting_jobs}在排队；加上本次共 {given} 个，{priority_class} 作业最多"
         " {most} 个（规则：{rule}）",
     ),
 }
@@ -157,8 +157,9 @@ def problem_text(language: str, problem: Problem) -> str:
         numbers[name] = value
         if name.endswith("_bytes"):
             numbers[name] = bytes_text(value)
-        elif name in ("given", "total", "most") and isinstance(value, int):
+        elif name in ("given", "total", "most", "waiting") and isinstance(value, int):
             numbers[name + "_gpus"] = gpus_text(language, value)
+            numbers[name + "_jobs"] = jobs_text(language, value)
             if problem.key == "walltime_s":
                 numbers[name + "_span"] = format_duration(value)
     return say(language, f"submit.{problem.code}", **numbers)

@@ -25,7 +25,7 @@ MESSAGES = {
     ),
     "held": (
         "held by a person: roost release lets it go",
-        "已被人工挂起：用 roost release 放行",
+        "已被暂缓：用 roost release 放行",
     ),
     "begin": ("begins at {begin_at} at the earliest", "最早于 {begin_at} 开始"),
     "after_running": (
@@ -42,7 +42,7 @@ MESSAGES = {
         "等待首次读取本服务器的 GPU 状态",
     ),
     "array": (
-        "at most {most} jobs of array {array} run at once",
+        "of array {array} at most {most_jobs} may run at once",
         "作业数组 {array} 同时最多运行 {most} 个作业",
     ),
     "limit_gpus": (
@@ -85,11 +85,11 @@ MESSAGES = {
     ),
     "gpus_out": (
         "{count_gpus} cannot be used ({gpus_list})",
-        "{count_gpus}不可用（{gpus_list}）",
+        "{count_gpus} 不可用（{gpus_list}）",
     ),
     "gpus_out_why": (
         "{count_gpus} cannot be used ({gpus_list}: {why})",
-        "{count_gpus}不可用（{gpus_list}：{why}）",
+        "{count_gpus} 不可用（{gpus_list}：{why}）",
     ),
     "gpus_foreign": (
         "{gpus_list} in use by processes outside the queue ({used_bytes}): roost who shows whose",
@@ -97,7 +97,7 @@ MESSAGES = {
     ),
     "claimed": (
         "{gpus_text} being freed for job {job} of {user}, which goes first",
-        "{gpus_text}正让给 {user} 的作业 {job}，它排在前面",
+        "{gpus_text} 正让给排在前面的作业 {job}（{user}）",
     ),
     "behind": (
         "job {job} of {user} goes first and keeps the GPUs, CPUs and memory it waits for",
@@ -122,8 +122,8 @@ MESSAGES = {
         "{user} 的作业 {job} 正在结束",
     ),
     "preempts": (
-        "{gpus} GPUs of {count} running jobs will be taken once the rest is there too",
-        "其余资源到位后，将从 {count} 个运行中的作业抢占 {gpus} 个 GPU",
+        "{gpus_text} will be taken from {count_jobs} that run, once the rest is there too",
+        "其余资源到位后，将从 {count_jobs}抢占 {gpus_text}",
     ),
     "min_run": (
         "job {job} of {user} may be preempted from {begin_at} on",
@@ -131,15 +131,15 @@ MESSAGES = {
     ),
     "preempting": (
         "GPUs are being given up for it by {count_jobs}, until {end_at} at the latest",
-        "{count_jobs}正在为它让出 GPU，最迟 {end_at}",
+        "{count_jobs}正在为它让出 GPU，最迟 {end_at} 完成",
     ),
     "ending": (
         "waits for {count_jobs} just ending, by about {end_at}",
-        "等待 {count_jobs}结束，约 {end_at}",
+        "等待 {count_jobs}结束，预计 {end_at}",
     ),
     "cpus": (
-        "waits for {need} CPUs: {free} of {total} are free",
-        "等待 {need} 个 CPU：共 {total} 个，空闲 {free} 个",
+        "waits for CPU cores: needs {need}, {free} of {total} free",
+        "等待 CPU：需要 {need} 核，共 {total} 核，空闲 {free} 核",
     ),
     "memory": (
         "waits for {need_bytes} of memory: {free_bytes} of {total_bytes} are free",
