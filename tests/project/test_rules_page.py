@@ -13,6 +13,10 @@ from roost.core.rules.model import Rules
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = ("rules.md", "zh/rules.md")
+SCALARS = (
+    "time_zone", "operators", "default_group", "default_class", "shared_gpus", "enforcement",
+    "stray_gpu_use", "max_array", "sample",
+)  # fmt: skip
 KEY = re.compile(r"^(?:# )?([a-z_]+) = ", re.MULTILINE)
 
 
@@ -40,8 +44,15 @@ def test_the_page_names_every_key_of_the_example_file(page: str) -> None:
 def test_the_page_tells_the_defaults_that_hold(page: str) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
     told = dict(re.findall(r"^\| `([a-z_]+)` \| `([^`]+)` \|", text, re.MULTILINE))
-    scalars = "time_zone operators default_group default_class shared_gpus enforcement".split()
-    scalars += "stray_gpu_use max_array sample".split()
+    scalars = [
+        "time_zone",
+        "operators",
+        "default_group",
+        "default_class",
+        "shared_gpus",
+        "enforcement",
+    ]
+    scalars += ["stray_gpu_use", "max_array", "sample"]
     lines = "\n".join(f"{key} = {told[key]}" for key in scalars)
     fair = "\n".join(
         f"{key} = {told[key]}" for key in ("half_life", "weight", "age_weight_per_day")

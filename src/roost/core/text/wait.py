@@ -43,7 +43,7 @@ MESSAGES = {
     ),
     "array": (
         "of array {array} at most {most_jobs} may run at once",
-        "作业数组 {array} 同时最多运行 {most} 个作业",
+        "作业数组 {array} 同时最多运行 {most_jobs}",
     ),
     "limit_gpus": (
         "{who} may hold {most_gpus}, {held} are held, this job needs {need}",
