@@ -275,8 +275,12 @@ def test_free_says_that_a_jobs_processes_are_ended_by_cancelling_it(
     number = roost.run(ann.name, "--", "sleep", "60")
     gpu = str(roost.wait_state(number, "RUNNING")["gpu_indices"][0])
     wait_for(
-        lambda: roost.json("root", "who", "--gpu", gpu)["holders"],
-        "the job holds the simulated GPU",
+        lambda: [
+            h
+            for h in roost.json("root", "who", "--gpu", gpu)["holders"]
+            if h["pid"] and h["job"] == number
+        ],
+        "the job uses the simulated GPU",
     )
     done = roost.cli("root", "free", gpu, "--yes", check=False)
     assert f"roost cancel {number}" in done.stdout

@@ -110,6 +110,7 @@ def _reset_signals() -> None:
     for number in _ALL_SIGNALS:
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
+    kernel.default_library_signals()
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 

@@ -63,7 +63,7 @@ from roost.wire.messages import (
 log = structlog.get_logger()
 T = TypeVar("T")
 KEPT_S = 600.0
-FIRST_LOOK_S = 10.0
+FIRST_LOOK_S = 30.0
 SAMPLES_BYTES = 32 * 1024 * 1024
 
 
@@ -155,7 +155,8 @@ class Service:
         while self._kept and self._kept[0].taken_at < observation.taken_at - KEPT_S:
             self._kept.popleft()
         self._gpus.see(observation.gpus)
-        self._looked.set()
+        if observation.gpus:  # a driver that is still starting names none: that is no look yet
+            self._looked.set()
         self._say(Observed(observation))
 
     # -- requests ------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ LONGEST_PAUSE_S = 10.0
 HEALTHY_AFTER_S = 20.0
 STOP_WITHIN_S = 15.0
 READY_EVERY_MS = 100.0
+KILLED = (-signal.SIGKILL, -signal.SIGTERM)  # by somebody: no fault of its own
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -149,7 +150,7 @@ class Supervisor:
         for part in self.parts:
             if part.process is not None and part.descriptor in ended:
                 status = part.reap()
-                if not self.ready:
+                if not self.ready and status not in KILLED:
                     return part, status
                 self._again(part, status)
         if not self.ready and not self._stop and self.is_ready():
@@ -159,8 +160,7 @@ class Supervisor:
 
     def _again(self, part: Part, status: int) -> None:
         lived = time.monotonic() - part.started_at
-        killed = status in (-signal.SIGKILL, -signal.SIGTERM)  # by somebody: no fault of its own
-        part.failures = 0 if killed or lived > HEALTHY_AFTER_S else part.failures + 1
+        part.failures = 0 if status in KILLED or lived > HEALTHY_AFTER_S else part.failures + 1
         pause = min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** max(0, part.failures - 1))
         part.start_again_at = time.monotonic() + pause
         self.told_restart(part, status, pause)

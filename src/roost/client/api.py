@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         Why,
     )
 
-SUBMISSION_TRIES = 5
+SUBMISSION_TRIES = 20
 
 
 class Client:

@@ -19,6 +19,7 @@ MAX_HEAD_BYTES = 64 * 1024
 MAX_BODY_BYTES = 1 << 30
 MAX_PATH_BYTES = 107
 PAUSE_S = 0.05
+LOST_PATIENCE_S = 60.0
 _PEEK = _socket.MSG_PEEK | _socket.MSG_DONTWAIT
 
 
@@ -74,7 +75,13 @@ class Connection:
         message = _head(method, target, headers, body)
         tries = tries or (2 if method == "GET" else 1)
         for attempt in range(1, tries + 1):
-            connection = self._connected()
+            asked = attempt > 1 and tries > 2
+            try:
+                connection = self._connected(asked)
+            except NoDaemonError:
+                if not asked:
+                    raise
+                raise AnswerLostError(method, target) from None
             try:
                 connection.sendall(message)
             except (BrokenPipeError, ConnectionResetError):
@@ -112,18 +119,19 @@ class Connection:
         finally:
             self.close()
 
-    def _connected(self) -> _socket.socket:
+    def _connected(self, asked: bool = False) -> _socket.socket:
         if self._socket is not None:
             if not self._buffer and not _went_away(self._socket):
                 self._socket.settimeout(self.timeout_s)
                 return self._socket
             self.close()
-        self._socket = self._connect()
+        self._socket = self._connect(asked)
         return self._socket
 
-    def _connect(self) -> _socket.socket:
-        left = self.patience_s
-        refused = False
+    def _connect(self, asked: bool) -> _socket.socket:
+        """`asked`: a question went out whose answer matters, so a daemon is waited for."""
+        left = LOST_PATIENCE_S if asked else self.patience_s
+        refused = asked
         while True:
             try:
                 return connect(self.path, self.timeout_s)

@@ -19,7 +19,10 @@ _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 _SYS_KEYCTL = {"x86_64": 250, "aarch64": 219}.get(os.uname().machine)
+_SYS_SIGACTION = {"x86_64": 13, "aarch64": 134}.get(os.uname().machine)
 _SYS_CLOSE_RANGE = 436
+_LIBRARYS_SIGNALS = (32, 33)
+_DEFAULT_ACTION = bytes(32)
 _JOIN_SESSION_KEYRING = 1
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -66,6 +69,16 @@ def no_new_privileges() -> None:
 def set_name(name: str) -> None:
     """The process's name in `ps -o comm` (15 bytes are kept)."""
     _libc.prctl(_PR_SET_NAME, name.encode()[:15], 0, 0, 0)
+
+
+def default_library_signals() -> None:
+    """The two signals that the C library keeps for itself, and lets nobody name, act by default.
+
+    Whoever started the agent may have ignored them, and an execution would keep that.
+    """
+    if _SYS_SIGACTION is not None:
+        for number in _LIBRARYS_SIGNALS:
+            _libc.syscall(_SYS_SIGACTION, number, _DEFAULT_ACTION, None, ctypes.c_size_t(8))
 
 
 def new_session_keyring() -> None:

@@ -11,10 +11,11 @@ import msgspec
 import structlog
 
 from roost.core.model import EndReason, JobState
-from roost.core.scheduler.events import JobCheckpointed, JobEnded, JobStarted
+from roost.core.observation import GpuState
+from roost.core.scheduler.events import GpuChanged, JobCheckpointed, JobEnded, JobStarted
 from roost.core.text.printable import printable
 from roost.server.deciding import launch
-from roost.server.engines.base import Engine, LaunchRefused
+from roost.server.engines.base import NOT_THE_JOBS, Engine, LaunchRefused
 from roost.server.outcome import outcome_of
 from roost.server.work import Work
 from roost.store.jobs import find_attempt
@@ -57,10 +58,15 @@ def attempt_changed(work: Work, engine: Engine, state: AttemptState, strangers: 
         attempt_ended(work, engine, changed, state.end)
 
 
-def attempt_ended(work: Work, engine: Engine, job: JobRecord, end: AttemptEnd) -> None:
-    """The end of the live attempt of a job: its final state, or its way back to the queue."""
+def attempt_ended(
+    work: Work, engine: Engine, job: JobRecord, end: AttemptEnd, *, launched: bool = True
+) -> None:
+    """The end of the live attempt of a job: its final state, or its way back to the queue.
+
+    `launched` False: the machine could not, so the job goes back and it counts as no restart.
+    """
     attempt = work.attempts[job.id]
-    outcome = outcome_of(attempt, end, job.requeue)
+    outcome = outcome_of(attempt, end, job.requeue or not launched)
     ended_at = min(work.now, max(end.ended_at, attempt.decided_at, attempt.started_at or 0.0))
     for allocation in list(work.allocations.values()):
         if allocation.job == job.id and allocation.to_at is None:
@@ -81,8 +87,8 @@ def attempt_ended(work: Work, engine: Engine, job: JobRecord, end: AttemptEnd) -
     )
     if outcome.requeue:
         job = msgspec.structs.replace(
-            job, state=JobState.PENDING, restarts=job.restarts + 1, granted=(), started_at=None,
-            checkpointed_at=None,
+            job, state=JobState.PENDING, restarts=job.restarts + launched, granted=(),
+            started_at=None, checkpointed_at=None,
         )  # fmt: skip
     else:
         said = Said(end.message, end.numbers) if end.message else job.said
@@ -168,9 +174,20 @@ def _highest(a: int | None, b: int | None) -> int | None:
 
 
 def launch_refused(work: Work, engine: Engine, refused: LaunchRefused) -> None:
-    """The agent will not launch it: the job fails with the agent's sentence."""
+    """The agent will not launch it: the job fails with the agent's sentence.
+
+    Where a GPU is the reason, the job goes back to its place, and nothing is started on that GPU
+    before it has been seen again.
+    """
     job = work.jobs.get(refused.job)
     if job is None or job.attempt != refused.attempt or not job.state.holds_gpus:
+        return
+    if refused.code in NOT_THE_JOBS:
+        for grant in job.granted:
+            work.told_usable[grant.gpu_uuid] = (False, GpuState.MISSING.value)
+            work.events.append(GpuChanged(work.now, grant.gpu_uuid, False, GpuState.MISSING.value))
+        lost = AttemptEnd(reason=EndReason.LOST, ended_at=work.now, text=refused.text)
+        attempt_ended(work, engine, job, lost, launched=False)
         return
     end = AttemptEnd(reason=EndReason.LAUNCH_FAILED, ended_at=work.now, text=refused.text)
     attempt_ended(work, engine, job, end)

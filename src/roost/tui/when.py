@@ -7,10 +7,17 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 GIB = 1024**3
 UNKNOWN = "–"
+LATEST = datetime(9998, 1, 1, tzinfo=UTC).timestamp()
 
 
 def epoch_of(value: object) -> float | None:
-    """Seconds since the epoch of an ISO 8601 text (or of a number as it is); None for all else."""
+    """Seconds since the epoch of an ISO 8601 text (or of a number as it is); None for all else,
+    and for what no clock shows in every zone."""
+    at = _epoch_of(value)
+    return at if at is not None and 0 <= at < LATEST else None
+
+
+def _epoch_of(value: object) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

@@ -56,7 +56,7 @@ def test_a_launch_that_the_agent_refuses_is_told_with_its_sentence(
     peer.refuse = "root runs no jobs"
     engine.launch(spec(3, 1))
     refused = ear.next(LaunchRefused)
-    assert refused == LaunchRefused(3, 1, "root runs no jobs")
+    assert (refused.job, refused.attempt, refused.text) == (3, 1, "root runs no jobs")
 
 
 def test_a_question_ends_when_the_agent_goes(engine: AgentEngine, peer: AgentPeer) -> None:

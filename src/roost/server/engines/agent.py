@@ -306,7 +306,7 @@ class AgentEngine:
         future = self._asked_for(message.request)
         event: EngineEvent | None = None
         if launching is not None:
-            event = LaunchRefused(*launching, text=message.text)
+            event = LaunchRefused(*launching, text=message.text, code=message.code)
         elif future is not None:
             future.set_exception(EngineError(message.code, message.text))
         else:

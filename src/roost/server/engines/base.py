@@ -55,11 +55,18 @@ class Saw:
 
 @dataclass(frozen=True, slots=True)
 class LaunchRefused:
-    """The engine will not launch this attempt; nothing of it ever executed."""
+    """The engine will not launch this attempt; nothing of it ever executed.
+
+    `code` is the engine's own; of those, the ones in `NOT_THE_JOBS` are no fault of the job.
+    """
 
     job: int
     attempt: int
     text: str
+    code: str = ""
+
+
+NOT_THE_JOBS = frozenset({"unknown_gpu", "gpu_without_node"})
 
 
 EngineEvent = Connected | Disconnected | Changed | Saw | LaunchRefused
