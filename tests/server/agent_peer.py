@@ -90,6 +90,8 @@ class AgentPeer:
     strange: list[ProcessFacts] = field(default_factory=list)
     strange_on: dict[int, tuple[int, int]] = field(default_factory=dict)
     refuse: str = ""
+    refuse_code: str = "refused"
+    refusals: int = 0
     silent: bool = False
 
     def __post_init__(self) -> None:
@@ -208,7 +210,8 @@ class AgentPeer:
         spec = message.spec
         key = (spec.job, spec.attempt)
         if self.refuse:
-            self._say(Refused(message.request, "refused", self.refuse), connection)
+            self.refusals += 1
+            self._say(Refused(message.request, self.refuse_code, self.refuse), connection)
             return
         record = self.records.get(key)
         if record is None:
