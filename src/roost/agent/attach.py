@@ -10,6 +10,7 @@ import asyncio
 import json
 import os
 import socket
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -21,7 +22,8 @@ from roost.core.text import agent as text
 from roost.wire.frames import peer_credentials
 
 log = structlog.get_logger()
-MOST_WAITING = 64
+MOST_WAITING = 512
+MOST_WAITING_OF_ONE = 16
 
 
 class AttachDoor:
@@ -31,6 +33,7 @@ class AttachDoor:
         self._attempts = attempts
         self._loop = asyncio.get_running_loop()
         self._waiting: dict[socket.socket, bytearray] = {}
+        self._of: Counter[int] = Counter()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
         with suppress(FileNotFoundError):
             os.unlink(path)
@@ -51,9 +54,11 @@ class AttachDoor:
             client, _ = self._listener.accept()
         except OSError:
             return
-        if len(self._waiting) >= MOST_WAITING:
+        uid = peer_credentials(client)[1]
+        if len(self._waiting) >= MOST_WAITING or self._of[uid] >= MOST_WAITING_OF_ONE:
             client.close()
             return
+        self._of[uid] += 1
         client.setblocking(False)
         self._waiting[client] = bytearray()
         self._loop.add_reader(client.fileno(), self._hear, client)
@@ -63,6 +68,7 @@ class AttachDoor:
         if client in self._waiting:
             self._loop.remove_reader(client.fileno())
             del self._waiting[client]
+            self._of -= Counter({peer_credentials(client)[1]: 1})  # what falls to 0 goes
             client.close()
 
     def _hear(self, client: socket.socket) -> None:

@@ -76,15 +76,17 @@ def agent_config(
         run = state
     elif root:
         run = DEFAULT_RUN
+    elif env.get("XDG_RUNTIME_DIR"):
+        run = f"{env['XDG_RUNTIME_DIR']}/roost"
     else:
-        run = f"{env.get('XDG_RUNTIME_DIR') or f'/tmp/roost-{os.getuid()}'}/roost"  # noqa: S108
+        run = ""  # with the state: a name below /tmp could be somebody else's
     if state is None:
         state = (
             DEFAULT_STATE
             if root
             else f"{env.get('XDG_STATE_HOME') or home + '/.local/state'}/roost"
         )
-    state, run = os.path.abspath(state), os.path.abspath(run)
+    state, run = os.path.abspath(state), os.path.abspath(run or state)
     uids, gid = _server(server_uid, root)
     return AgentConfig(
         state=f"{state}/agent",

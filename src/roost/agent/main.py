@@ -33,6 +33,7 @@ from roost.core.observation import Observation
 from roost.machine import cgroup_base
 
 log = structlog.get_logger()
+OVERFLOW_UID = 65534  # root itself, seen from inside a user namespace
 
 
 class StartError(Exception):
@@ -78,6 +79,7 @@ def _make_folders(config: AgentConfig) -> None:
             if not os.path.isdir(path):
                 os.makedirs(path, 0o755)
                 os.chmod(path, 0o755)  # noqa: S103 - people's sockets lie in it
+        _stands_safely(os.path.dirname(config.socket))
         _own(config.runtime)
         os.chmod(config.runtime, 0o711)  # noqa: S103 - each finds their own job's folder in it
     except OSError as error:
@@ -88,10 +90,36 @@ def _make_folders(config: AgentConfig) -> None:
 
 
 def _own(path: str) -> None:
-    """A folder that somebody else owns could be changed under the agent's hands."""
+    """A folder that somebody else owns could be changed under the agent's hands.
+
+    Raises StartError, OSError.
+    """
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise StartError(f"{path} is no folder of the account that runs the agent.")
+    _stands_safely(path)
+
+
+def _stands_safely(path: str) -> None:
+    """Whether nobody but root and this account can put something else in the place of `path`, or
+    of any folder or link on the way to it. Raises StartError, OSError."""
+    own = os.geteuid()
+    trusted = (0,) if own == 0 else (0, own, OVERFLOW_UID)
+    shared = 0o022 if own == 0 else 0o002  # a person's own group is theirs alone, as a rule
+    for way in {os.path.abspath(path), os.path.realpath(path)}:
+        above = way
+        while True:
+            status = os.lstat(above)
+            folder = stat.S_ISDIR(status.st_mode)
+            loose = folder and status.st_mode & shared and not status.st_mode & stat.S_ISVTX
+            if status.st_uid not in trusted or loose:
+                raise StartError(
+                    f"{path} cannot be used: others than root may change {above}, and with it what"
+                    " the agent reads. Choose a folder with --state below which they may not."
+                )
+            if above == "/":
+                break
+            above = os.path.dirname(above)
 
 
 def _only_one(config: AgentConfig) -> int:

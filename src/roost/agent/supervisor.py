@@ -173,6 +173,9 @@ class Supervisor:
             os.close(self._slave)
             self._slave = None
         self._processes.main = pid
+        # The walltime counts here too: a folder that does not answer must not keep a GPU for ever.
+        terms = Terms(spec.walltime_s, None, spec.kill_wait_s, spec.saving_limit_s)
+        self._watchdog = Watchdog(terms, time.monotonic())
         self._sync = ours
         self._selector.register(ours, selectors.EVENT_READ, self._hear_child)
 
