@@ -193,7 +193,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "它的输出在运行它的终端上",
     ),
     "file_is_gone": ("{path} is gone", "{path} 已不存在"),
-    "did.cancel": ("job {job} is being cancelled ({state})", "作业 {job} 正在取消（{state}）"),
+    "did.cancel": ("cancel: job {job} {state}", "取消：作业 {job} {state}"),
     "did.hold": ("job {job} is held", "作业 {job} 已暂缓"),
     "did.release": ("job {job} is released ({state})", "作业 {job} 已放行（{state}）"),
     "did.requeue": ("job {job} goes back to the queue ({state})", "作业 {job} 重新排队（{state}）"),
