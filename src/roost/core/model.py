@@ -1,4 +1,4 @@
-"""The words of Roost as data: GPUs, requests, jobs and their states (DESIGN.md, Words).
+"""The words of Roost as data: GPUs, requests, jobs and their states.
 
 Pure data. Times are seconds since the Unix epoch in UTC (`*_at`); the rules' time zone is applied
 at the edges only. Sizes are bytes (`*_bytes`), spans are seconds (`*_s`).

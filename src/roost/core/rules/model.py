@@ -1,7 +1,7 @@
 """The rules as data, every field with its default: an empty file is a working set of rules.
 
 `roost.core.rules.load` makes these from TOML and names what is wrong; the scheduler and the server
-read them. Later issues add sections (windows, bookings, prices) beside these.
+read them. Sections on windows, bookings and prices will stand beside these.
 """
 
 from __future__ import annotations
