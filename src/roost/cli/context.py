@@ -60,7 +60,10 @@ class Context:
         write(1, self.terminal.encode(text + "\n"))
 
     def err(self, text: str) -> None:
-        write(2, self.terminal.encode(text + "\n"))
+        """Writes lines to standard error. Where that cannot be written (a log on a full disk, a
+        reader that has gone) they are lost: there is no other place to say so, and a daemon must
+        not end for it."""
+        write(2, self.terminal.encode(text + "\n"), must=False)
 
     def note(self, message: str, **numbers: object) -> None:
         """One line to standard error, with the command's name."""

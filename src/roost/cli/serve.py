@@ -230,7 +230,8 @@ def greet(context: Context, where: Plan, client: Client) -> None:
     ]
     if where.root:
         lines.append(say("serve_not_root"))
-    context.out("\n".join(lines))
+    with suppress(OSError):  # a log on a full disk: the daemon serves all the same
+        context.out("\n".join(lines))
 
 
 def program_name() -> str:

@@ -158,8 +158,11 @@ def from_start(name: str, default: str) -> str:
     return ""
 
 
-def write(descriptor: int, data: bytes) -> None:
-    """All of it. A reader that has gone ends the program quietly, as SIGPIPE would."""
+def write(descriptor: int, data: bytes, must: bool = True) -> None:
+    """All of it. A reader that has gone ends the program quietly, as SIGPIPE would; else OSError.
+
+    Without `must`, what cannot be written is lost.
+    """
     view = memoryview(data)
     while view:
         try:
@@ -170,8 +173,12 @@ def write(descriptor: int, data: bytes) -> None:
             import select
 
             select.select([], [descriptor], [])
-        except BrokenPipeError:
-            os._exit(141)
+        except OSError as error:
+            if not must:
+                return
+            if isinstance(error, BrokenPipeError):
+                os._exit(141)
+            raise
 
 
 def width(text: str) -> int:
