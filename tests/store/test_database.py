@@ -167,7 +167,7 @@ def test_a_job_comes_back_as_it_was_stored(store: Store) -> None:
                                 end_reason=EndReason.EXITED, source=None, said=None)  # fmt: skip
     with store.write() as connection:
         jobs.add_jobs(connection, [first, second])
-        jobs.add_input(connection, 1, JobInput(argv=(b"a\xff",), environment=((b"K", b"\xfe"),)))
+        jobs.add_inputs(connection, {1: JobInput(argv=(b"a\xff",), environment=((b"K", b"\xfe"),))})
     with store.read() as connection:
         assert jobs.live_jobs(connection) == [first]
         assert jobs.find_job(connection, 2) == second
@@ -258,8 +258,8 @@ def test_members_see_of_the_audit_log_what_concerns_them(store: Store) -> None:
 
 def test_inputs_go_once_every_job_that_shares_them_is_over(store: Store) -> None:
     with store.write() as connection:
-        jobs.add_input(connection, 1, JobInput())
-        jobs.add_input(connection, 5, JobInput())
+        jobs.add_inputs(connection, {1: JobInput()})
+        jobs.add_inputs(connection, {5: JobInput()})
         jobs.add_jobs(
             connection,
             [job(1, ended_at=10.0), job(2, input_id=1), job(5, ended_at=10.0)],

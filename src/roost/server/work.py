@@ -144,8 +144,7 @@ class Work:
         """Writes everything. The ledger goes with the ends of jobs, and whenever it is due."""
         if self.flush or self.ended:
             self._save_ledger(connection)
-        for number in self.new_inputs:
-            job_queries.add_input(connection, number, self.inputs[number])
+        job_queries.add_inputs(connection, {n: self.inputs[n] for n in self.new_inputs})
         add_submissions(connection, self.new_submissions, self.now)
         job_queries.add_jobs(connection, [self.jobs[number] for number in self.new_jobs])
         job_queries.save_jobs(connection, [self.jobs[number] for number in self.changed_jobs])

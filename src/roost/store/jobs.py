@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from roost.core.model import EndReason, Grant, JobState, PriorityClass, Request
+from roost.store.prepared import Prepared
 from roost.store.records import AllocationRecord, AttemptRecord, JobInput, JobRecord, Said, Source
 from roost.store.tables import allocations, attempts, job_inputs, jobs
 
@@ -82,8 +82,10 @@ def highest_job(connection: Connection) -> int:
 
 
 def add_jobs(connection: Connection, records: Sequence[JobRecord]) -> None:
-    if records:
-        connection.execute(insert(jobs), [job_row(job) for job in records])
+    _add_jobs(connection, [job_row(job) for job in records])
+
+
+_add_jobs = Prepared(lambda _: insert(jobs))
 
 
 def save_jobs(connection: Connection, records: Iterable[JobRecord]) -> None:
@@ -92,8 +94,7 @@ def save_jobs(connection: Connection, records: Iterable[JobRecord]) -> None:
     for job in records:
         row = job_row(job)
         rows.append({f"new_{name}": row[name] for name in CHANGING} | {"which": job.id})
-    if rows:
-        connection.execute(_save_statement(), rows)
+    _save_jobs(connection, rows)
 
 
 CHANGING = (
@@ -103,8 +104,8 @@ CHANGING = (
 )  # fmt: skip
 
 
-@functools.cache
-def _save_statement() -> Any:
+@Prepared
+def _save_jobs(_dialect: str) -> Any:
     values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in CHANGING}
     return update(jobs).where(jobs.c.id == bindparam("which")).values(values)
 
@@ -150,8 +151,13 @@ def ended_jobs(
     return [job_of(r) for r in connection.execute(query.order_by(jobs.c.id.desc()).limit(limit))]
 
 
-def add_input(connection: Connection, number: int, given: JobInput) -> None:
-    connection.execute(insert(job_inputs), [{"id": number, "input": _packer.encode(given)}])
+def add_inputs(connection: Connection, given: Mapping[int, JobInput]) -> None:
+    """What jobs are made of, by the number of the first that shares it."""
+    rows = [{"id": number, "input": _packer.encode(one)} for number, one in given.items()]
+    _add_inputs(connection, rows)
+
+
+_add_inputs = Prepared(lambda _: insert(job_inputs))
 
 
 def find_input(connection: Connection, number: int) -> JobInput | None:
@@ -177,8 +183,10 @@ def _attempt_row(record: AttemptRecord) -> dict[str, Any]:
 
 
 def add_attempts(connection: Connection, records: Sequence[AttemptRecord]) -> None:
-    if records:
-        connection.execute(insert(attempts), [_attempt_row(record) for record in records])
+    _add_attempts(connection, [_attempt_row(record) for record in records])
+
+
+_add_attempts = Prepared(lambda _: insert(attempts))
 
 
 def save_attempts(connection: Connection, records: Iterable[AttemptRecord]) -> None:
@@ -189,15 +197,14 @@ def save_attempts(connection: Connection, records: Iterable[AttemptRecord]) -> N
             {f"new_{name}": row[name] for name in _ATTEMPT_CHANGING}
             | {"which_job": record.job, "which_attempt": record.attempt}
         )
-    if rows:
-        connection.execute(_save_attempt(), rows)
+    _save_attempts(connection, rows)
 
 
 _ATTEMPT_CHANGING = tuple(c.name for c in attempts.c if c.name not in ("job", "attempt"))
 
 
-@functools.cache
-def _save_attempt() -> Any:
+@Prepared
+def _save_attempts(_dialect: str) -> Any:
     values: dict[str, Any] = {name: bindparam(f"new_{name}") for name in _ATTEMPT_CHANGING}
     which = (attempts.c.job == bindparam("which_job")) & (
         attempts.c.attempt == bindparam("which_attempt")
@@ -229,8 +236,10 @@ def highest_allocation(connection: Connection) -> int:
 
 
 def add_allocations(connection: Connection, records: Sequence[AllocationRecord]) -> None:
-    if records:
-        connection.execute(insert(allocations), [_allocation_row(r) for r in records])
+    _add_allocations(connection, [_allocation_row(r) for r in records])
+
+
+_add_allocations = Prepared(lambda _: insert(allocations))
 
 
 def _allocation_row(record: AllocationRecord) -> dict[str, Any]:
@@ -241,12 +250,11 @@ def _allocation_row(record: AllocationRecord) -> dict[str, Any]:
 
 def save_allocations(connection: Connection, records: Iterable[AllocationRecord]) -> None:
     rows = [{"which": r.id, "to": r.to_at, "through": r.held_through} for r in records]
-    if rows:
-        connection.execute(_save_allocation(), rows)
+    _save_allocations(connection, rows)
 
 
-@functools.cache
-def _save_allocation() -> Any:
+@Prepared
+def _save_allocations(_dialect: str) -> Any:
     return (
         update(allocations)
         .where(allocations.c.id == bindparam("which"))

@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Table, delete, func, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from roost.store.prepared import Prepared
 from roost.store.records import Reading, UsageAmount, UsageKey
 from roost.store.tables import gpus, hours, minutes, usage
 
@@ -18,8 +19,8 @@ _SUMS = ("observed_s", "utilisation_s", "busy_s", "memory_byte_s", "joules")
 _HIGHEST = ("memory_max_bytes", "power_max_w", "temperature_max_c")
 
 
-def _insert(connection: Connection, table: Table) -> Any:
-    if connection.dialect.name == "sqlite":
+def _insert(dialect: str, table: Table) -> Any:
+    if dialect == "sqlite":
         return sqlite.insert(table)
     return postgresql.insert(table)
 
@@ -35,14 +36,15 @@ def add_usage(connection: Connection, amounts: Mapping[UsageKey, UsageAmount]) -
         }
         for key, amount in amounts.items()
     ]  # fmt: skip
-    if not rows:
-        return
-    statement = _insert(connection, usage)
+    _add_usage(connection, rows)
+
+
+@Prepared
+def _add_usage(dialect: str) -> Any:
+    statement = _insert(dialect, usage)
     sums = {n: usage.c[n] + statement.excluded[n]
             for n in ("held_s", "observed_s", "busy_s", "gb_s", "joules")}  # fmt: skip
-    connection.execute(
-        statement.on_conflict_do_update(index_elements=list(usage.primary_key), set_=sums), rows
-    )
+    return statement.on_conflict_do_update(index_elements=list(usage.primary_key), set_=sums)
 
 
 def add_readings(
@@ -51,26 +53,27 @@ def add_readings(
     by_hour: Mapping[tuple[int, str], Reading],
 ) -> None:
     """Adds integrals to minutes and hours; keys are (start of it, GPU)."""
-    for table, step, readings in ((minutes, "minute", by_minute), (hours, "hour", by_hour)):
+    for add, step, readings in ((_add_minutes, "minute", by_minute), (_add_hours, "hour", by_hour)):
         rows = [
             {step: start, "gpu_uuid": gpu, **{n: getattr(r, n) for n in (*_SUMS, *_HIGHEST)}}
             for (start, gpu), r in readings.items()
         ]
-        if not rows:
-            continue
-        statement = _insert(connection, table)
-        new = statement.excluded
-        highest = func.max if connection.dialect.name == "sqlite" else func.greatest
-        values: dict[str, Any] = {n: table.c[n] + new[n] for n in _SUMS}
-        for n in _HIGHEST:
-            # Either may be unknown: SQLite's max() of two would then be unknown too.
-            values[n] = highest(
-                func.coalesce(table.c[n], new[n]), func.coalesce(new[n], table.c[n])
-            )
-        connection.execute(
-            statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=values),
-            rows,
-        )
+        add(connection, rows)
+
+
+def _adding(table: Table, dialect: str) -> Any:
+    statement = _insert(dialect, table)
+    new = statement.excluded
+    highest = func.max if dialect == "sqlite" else func.greatest
+    values: dict[str, Any] = {n: table.c[n] + new[n] for n in _SUMS}
+    for n in _HIGHEST:
+        # Either may be unknown: SQLite's max() of two would then be unknown too.
+        values[n] = highest(func.coalesce(table.c[n], new[n]), func.coalesce(new[n], table.c[n]))
+    return statement.on_conflict_do_update(index_elements=list(table.primary_key), set_=values)
+
+
+_add_minutes = Prepared(lambda dialect: _adding(minutes, dialect))
+_add_hours = Prepared(lambda dialect: _adding(hours, dialect))
 
 
 def usage_rows(
@@ -124,7 +127,7 @@ def save_gpus(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None
     connection.execute(gpus.update().values(present=False))
     if not values:
         return
-    statement = _insert(connection, gpus)
+    statement = _insert(connection.dialect.name, gpus)
     kept = ("index", "name", "memory_bytes", "last_seen_at", "inventory", "present")
     connection.execute(
         statement.on_conflict_do_update(

@@ -10,13 +10,16 @@ import msgspec
 from sqlalchemy import Connection, delete, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 
+from roost.store.prepared import Prepared
 from roost.store.records import AuditRecord
 from roost.store.tables import audit, events, meta, rules_versions
 
 
 def add_audit(connection: Connection, records: Sequence[AuditRecord]) -> None:
-    if records:
-        connection.execute(insert(audit), [msgspec.structs.asdict(r) for r in records])
+    _add_audit(connection, [msgspec.structs.asdict(r) for r in records])
+
+
+_add_audit = Prepared(lambda _: insert(audit))
 
 
 def audit_rows(connection: Connection, limit: int, user: str | None = None) -> list[dict[str, Any]]:
@@ -31,7 +34,10 @@ def audit_rows(connection: Connection, limit: int, user: str | None = None) -> l
 def add_event(connection: Connection, at: float, kind: str, subject: str, **detail: object) -> None:
     """Something that happened to the machine or to Roost itself."""
     row = {"at": at, "kind": kind, "subject": subject, "detail": json.dumps(detail)}
-    connection.execute(insert(events), [row])
+    _add_event(connection, [row])
+
+
+_add_event = Prepared(lambda _: insert(events))
 
 
 def event_rows(connection: Connection, limit: int, kind: str | None = None) -> list[dict[str, Any]]:
@@ -82,10 +88,13 @@ def get_meta(connection: Connection, key: str) -> str | None:
 
 
 def set_meta(connection: Connection, key: str, value: str) -> None:
-    kind = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
-    statement = kind(meta).values(key=key, value=value)
-    connection.execute(
-        statement.on_conflict_do_update(
-            index_elements=[meta.c.key], set_={"value": statement.excluded.value}
-        )
+    _set_meta(connection, [{"key": key, "value": value}])
+
+
+@Prepared
+def _set_meta(dialect: str) -> Any:
+    kind = sqlite.insert if dialect == "sqlite" else postgresql.insert
+    statement = kind(meta)
+    return statement.on_conflict_do_update(
+        index_elements=[meta.c.key], set_={"value": statement.excluded.value}
     )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import Connection, delete, insert, select
 
+from roost.store.prepared import Prepared
 from roost.store.tables import submissions
 
 KEPT_S = 3600.0
@@ -19,8 +20,10 @@ def add_submissions(connection: Connection, made: Mapping[Key, Jobs], at: float)
         {"uid": uid, "key": key, "first_job": first, "jobs": count, "at": at}
         for (uid, key), (first, count) in made.items()
     ]
-    if rows:
-        connection.execute(insert(submissions), rows)
+    _add(connection, rows)
+
+
+_add = Prepared(lambda _: insert(submissions))
 
 
 def recent_submissions(connection: Connection, now: float) -> dict[Key, Jobs]:
