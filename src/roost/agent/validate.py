@@ -21,6 +21,7 @@ MOST_VARIABLES = 10_000
 MOST_SECONDS = 10 * 366 * 86400.0
 MOST_GPUS = 256
 LEAST_MEMORY = 16 * 1024 * 1024
+_SIGNALS = frozenset(int(number) for number in signal.valid_signals())
 _UUID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./:-]{0,127}\Z")
 _SHA256 = re.compile(r"[0-9a-fA-F]{64}\Z")
 
@@ -113,9 +114,8 @@ def _resources(spec: LaunchSpec) -> None:
 def _times(spec: LaunchSpec) -> None:
     if spec.umask is not None:
         _whole("umask", spec.umask, 0, 0o777)
-    valid = signal.valid_signals()
     for number in (spec.stop_signal, spec.warn_signal):
-        if number is not None and number not in valid:
+        if number is not None and number not in _SIGNALS:
             raise _bad(f"there is no signal {number}")
     for name, value, least in (
         ("walltime", spec.walltime_s, 0.001),

@@ -151,6 +151,7 @@ async def _serve(config: ServerConfig, store: Store, listening: socket.socket) -
             lifespan="off",
             log_config=None,
             access_log=False,
+            proxy_headers=False,
             backlog=BACKLOG,
             timeout_keep_alive=120,
             timeout_graceful_shutdown=3,
