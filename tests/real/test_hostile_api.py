@@ -179,3 +179,33 @@ def test_a_name_turns_no_other_line_around(running: rig.Daemon, people: list[rig
         shown = running.cli(bob.name, *words).stdout
         assert "a\\u202eb\\u2066" in shown
         assert not set(shown) & set("\u202e\u2066")
+
+
+def test_logs_open_no_device_for_an_operator(
+    running: rig.Daemon, people: list[rig.Account]
+) -> None:
+    mallory = people[0]
+    trap = mallory.home / "out"
+    os.mkfifo(trap, 0o666)
+    number = running.run(mallory.name, "-g", "1", "--output", str(trap), "--", "true")
+    running.wait_state(number, "FAILED")
+    for target in ("/dev/zero", "/dev/null", str(trap)):
+        if target != str(trap):
+            trap.unlink()
+            trap.symlink_to(target)
+        done = running.cli("root", "logs", str(number), check=False, timeout_s=10)
+        assert done.returncode != 0
+        assert "regular file" in done.stderr
+    done = running.cli(
+        mallory.name,
+        "run",
+        "-g",
+        "1",
+        "--output",
+        "/dev/null",
+        "--follow",
+        "--",
+        "true",
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from roost.cli.commands import ENDED
 from roost.cli.failure import CommandError
@@ -49,7 +50,7 @@ def follow(context: Context, number: int, lines: int | None = None) -> int:
         job = client.job(number)
         while True:
             if descriptor is None:
-                descriptor = open_output(context, job)
+                descriptor = open_output(context, job, must=False)
                 if descriptor is not None and lines is not None:
                     os.lseek(descriptor, start_of_last(descriptor, lines), os.SEEK_SET)
             if descriptor is not None:
@@ -77,8 +78,9 @@ def finish(context: Context, job: Any) -> int:
     return code
 
 
-def open_output(context: Context, job: Any) -> int | None:
-    """The job's output opened for reading; None while there is no file.
+def open_output(context: Context, job: Any, must: bool = True) -> int | None:
+    """The job's output opened for reading; None while there is no file, and without `must` also
+    where it keeps nothing (/dev/null).
 
     Raises CommandError where there never will be one, or the caller may not read it.
     """
@@ -90,7 +92,7 @@ def open_output(context: Context, job: Any) -> int | None:
         return None
     for path in (os.fsencode(output), unescaped(output)):
         try:
-            return os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK)
+            return open_regular(context, path, job, must)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError as error:
@@ -101,6 +103,26 @@ def open_output(context: Context, job: Any) -> int | None:
         text = job.get("text") or context.say("file_is_gone", path=output)
         raise CommandError("no_output_file", job=job["job"], text=text)
     return None
+
+
+def open_regular(context: Context, path: bytes, job: Any, must: bool) -> int | None:
+    """A regular file, opened for reading. Looked at before it is opened: the path may lead to a
+    device by its owner's will, and an operator who opens that may stop the machine with it.
+
+    Raises OSError, CommandError.
+    """
+    found = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        if not stat.S_ISREG(os.fstat(found).st_mode):
+            if not must:
+                return None
+            text = context.say("cli_errors.no_regular_file")
+            raise CommandError(
+                "output_unreadable", path=job["output"], text=text, user=job.get("user", "?")
+            )
+        return os.open(f"/proc/self/fd/{found}", os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY)
+    finally:
+        os.close(found)
 
 
 def unescaped(path: str) -> bytes:

@@ -172,6 +172,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "job {job} has no output file: {text}",
         "作业 {job} 没有输出文件：{text}",
     ),
+    "no_regular_file": (
+        "it is no regular file",
+        "它不是普通文件",
+    ),
     "output_unreadable": (
         "{path}: {text}; it is read with your own rights, and belongs to {user}",
         "{path}：{text}；输出以你自己的权限读取，它属于 {user}",
