@@ -29,7 +29,7 @@ def test_it_says_where_and_what_to_type_and_a_second_one_is_refused():
         wait_for(lambda: "Type next" in running.log(), "the greeting")
         greeting = running.log()
         assert f"at {running.socket}" in greeting
-        assert "no GPU here is real: 8 are simulated (NVIDIA A100-SXM4-80GB)" in greeting
+        assert "no GPU here is real: 8 GPUs simulated (NVIDIA A100-SXM4-80GB)" in greeting
         for command in ("status", "run -g 1 -- sleep 60", "top"):
             assert command in greeting
         second = serve("--simulate", "8xA100", "--state", str(running.state))
