@@ -1,4 +1,4 @@
-"""The command line's entry: words to a command, errors to sentences and exit codes (DESIGN 9).
+"""The command line's entry: words to a command, errors to sentences and exit codes.
 
 0 done, 1 refused or failed, 2 usage, 3 no daemon, 4 not allowed. Nothing is imported here that a
 command does not need: Python's start-up is most of what a command costs.

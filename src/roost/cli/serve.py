@@ -215,6 +215,7 @@ def greet(context: Context, where: Plan, client: Client) -> None:
         import getpass
 
         lines.append(say("serve_as_user", user=getpass.getuser()))
+    lines += [f"- {limit}" for limit in status.get("limits") or []]
     with suppress(RoostError):
         rules: Any = client.rules()
         if rules.get("problem"):
@@ -225,7 +226,7 @@ def greet(context: Context, where: Plan, client: Client) -> None:
         lines.append(f"  export ROOST_SOCKET={where.socket}")
     lines += [
         f"  {program} status",
-        f"  {program} run -g {1 if gpus else 0} -- sleep 60",
+        f"  {program} run -g 1 -- sleep 60",
         f"  {program} top",
     ]
     if where.root:

@@ -67,6 +67,7 @@ class Status(TypedDict):
     gpus: list[GpuStatus]
     driver_state: str
     driver_remedy: str | None
+    limits: list[str]
     reboot_needed: NotRequired[bool]
     simulated: bool
     time: str

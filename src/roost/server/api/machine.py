@@ -12,6 +12,7 @@ from roost.core.attribution.model import Attribution
 from roost.core.attribution.show import text_of
 from roost.core.model import JobState
 from roost.core.observation import DriverReading, DriverState, Observation
+from roost.core.text.agent import say_limit
 from roost.core.text.catalogue import say
 from roost.server.api.context import Call, Caller, answer, operators_only
 from roost.server.api.holders import holder_rows
@@ -108,6 +109,7 @@ def status_json(call: Call) -> dict[str, Any]:
         "driver_remedy": _remedy(call, driver.remedy_code if driver else None, board.connected),
         "reboot_needed": board.connected and driver is not None and _needs_reboot(driver),
         "simulated": host.simulated if host else False,
+        "limits": [say_limit(call.language, limit) for limit in host.limits] if host else [],
         "time": iso(call.context.clock(), zone),
         "observed_time": iso(observation.taken_at, zone) if observation else None,
         "agent": board.connected,

@@ -224,6 +224,7 @@ class StatusOut(_Out):
     driver_remedy: str | None
     reboot_needed: bool
     simulated: bool
+    limits: list[str]
     time: str
     queue: QueueOut
 
