@@ -209,3 +209,22 @@ def test_logs_open_no_device_for_an_operator(
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_one_account_holds_so_many_streams_and_others_theirs(
+    running: rig.Daemon, people: list[rig.Account]
+) -> None:
+    events = b"GET /v1/events HTTP/1.1\r\nHost: x\r\n\r\n"
+    for account in people:
+        child = as_account(account)
+        if child == 0:
+            held = []
+            for _ in range(16):
+                one = socket.socket(socket.AF_UNIX)
+                one.settimeout(5)
+                one.connect(str(running.socket))
+                one.send(events)
+                held.append(one)
+            good = all(b" 200 " in one.recv(64) for one in held)
+            os._exit(0 if good and b" 429 " in asked(running.socket, events)[:20] else 1)
+        assert os.waitpid(child, 0)[1] == 0

@@ -9,6 +9,10 @@ MESSAGES = {
         "the request holds more than {limit} values",
         "请求包含的值超过 {limit} 个",
     ),
+    "too_many_streams": (
+        "{user} watches {limit} times already: end some `roost top`",
+        "{user} 已有 {limit} 个实时视图：请结束一些 `roost top`",
+    ),
     "too_many_connections": (
         "{user} has more than {limit} connections open: end some `roost wait`, `roost run` or"
         " `roost top`, or use one connection for many requests",
