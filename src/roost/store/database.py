@@ -132,7 +132,7 @@ def _check_header(path: Path) -> None:
     except OSError as error:
         raise StoreError("unreachable", where=str(path), detail=str(error)) from error
     if head and head != b"SQLite format 3\0":
-        raise StoreError("foreign", where=str(path), detail="it is no SQLite file")
+        raise StoreError("foreign", where=str(path), detail="no_sqlite")
 
 
 SQLITE_WAYS = (
@@ -161,7 +161,7 @@ def _check_sqlite(connection: Connection, path: Path) -> None:
     found = connection.exec_driver_sql("PRAGMA application_id").scalar()
     tables = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar()
     if found not in (0, APPLICATION_ID) or (tables and found != APPLICATION_ID):
-        raise StoreError("foreign", where=str(path), detail="another program made it")
+        raise StoreError("foreign", where=str(path), detail="other_program")
     if path.stat().st_size < QUICK_CHECK_BELOW_BYTES:
         verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
         if verdict != "ok":
@@ -225,7 +225,7 @@ def _migrate(writer: Engine, where: str) -> None:
         if "alembic_version" in tables:
             current = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
         elif "jobs" in tables or "meta" in tables:
-            raise StoreError("foreign", where=where, detail="it has tables of another program")
+            raise StoreError("foreign", where=where, detail="other_tables")
         if current == HEAD:
             return
         if connection.dialect.name == "sqlite":

@@ -18,7 +18,10 @@ class StoreError(Exception):
 
     def said(self, language: str) -> str:
         """One sentence for a person in "en" or "zh"."""
-        return say(language, f"store.{self.code}", **self.values)
+        values = dict(self.values)
+        if self.code == "foreign":
+            values["detail"] = say(language, f"store.foreign_{values['detail']}")
+        return say(language, f"store.{self.code}", **values)
 
 
 def detail_of(error: BaseException) -> str:

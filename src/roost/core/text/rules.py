@@ -104,6 +104,12 @@ MESSAGES = {
         '{key}: "{value}" is not allowed; a class may take GPUs from lower classes only: {allowed}',
         '{key}：不允许 "{value}"；只能抢占更低的优先级：{allowed}',
     ),
+    "wrong_at_start": (
+        "{path} cannot be used and no rules were ever in force here: nothing was started; mend it"
+        " (roost rules check {path}) and start again",
+        "{path} 无法使用，且此处从未有过生效的规则：未启动任何服务；请修正后"
+        "（roost rules check {path}）重新启动",
+    ),
     "ignore_empty": (
         "{key}: an [[ignore]] needs at least one of command, user, below",
         "{key}：[[ignore]] 至少要写 command、user、below 之一",

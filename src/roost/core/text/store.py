@@ -21,6 +21,9 @@ MESSAGES = {
         "{where} is not a Roost database ({detail}); choose another with --state or --database",
         "{where} 不是 Roost 的数据库（{detail}）；请用 --state 或 --database 另选一个",
     ),
+    "foreign_no_sqlite": ("it is no SQLite file", "它不是 SQLite 文件"),
+    "foreign_other_program": ("another program made it", "由其他程序创建"),
+    "foreign_other_tables": ("it has tables of another program", "其中有其他程序的表"),
     "newer": (
         "the database {where} was made by a newer Roost (schema {schema}; this one knows up to"
         " {known}); install that version or a newer one, or restore a backup",
