@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -28,28 +29,47 @@ _PLAIN = (
 )  # fmt: skip
 
 
+CHANGING = (
+    "state", "begin_at", "started_at", "ended_at", "checkpointed_at", "exit_code", "signal",
+    "end_reason", "text", "said", "gpu_s", "busy_s", "observed_s", "energy_j", "peak_memory_bytes",
+    "cpu_s", "restarts", "attempt", "held", "granted", "source",
+)  # fmt: skip
+_MOVING = tuple(name for name in _PLAIN if name in CHANGING)
+_LASTING = tuple(name for name in _PLAIN if name not in CHANGING)
+_moving = operator.attrgetter(*_MOVING)
+_lasting = operator.attrgetter(*_LASTING)
+
+
 def job_row(job: JobRecord) -> dict[str, Any]:
     """The job's row, all columns."""
     request = job.request
-    row = {name: getattr(job, name) for name in _PLAIN}
+    row = _changing(job)
+    row.update(zip(_LASTING, _lasting(job), strict=True))
     row.update(
         {
             "class": job.priority_class.value,
-            "state": job.state.value,
             "gpus": request.gpus,
             "gpu_memory_bytes": request.gpu_memory_bytes,
             "gpu_model": request.gpu_model,
             "cpus": request.cpus,
             "memory_bytes": request.memory_bytes,
             "walltime_s": request.walltime_s,
-            "end_reason": job.end_reason.value if job.end_reason else None,
             "after": json.dumps(job.after),
             "command": _packer.encode(job.command),
-            "granted": json.dumps([(g.gpu_uuid, g.memory_bytes) for g in job.granted]),
-            "source": msgspec.json.encode(job.source).decode() if job.source else None,
-            "said": msgspec.json.encode(job.said).decode() if job.said else None,
         }
     )
+    return row
+
+
+def _changing(job: JobRecord) -> dict[str, Any]:
+    """The columns that can change after the submission."""
+    row: dict[str, Any] = dict(zip(_MOVING, _moving(job), strict=True))
+    row["state"] = job.state.value
+    row["end_reason"] = job.end_reason.value if job.end_reason else None
+    granted = [(g.gpu_uuid, g.memory_bytes) for g in job.granted]
+    row["granted"] = json.dumps(granted) if granted else "[]"
+    row["source"] = msgspec.json.encode(job.source).decode() if job.source else None
+    row["said"] = msgspec.json.encode(job.said).decode() if job.said else None
     return row
 
 
@@ -92,16 +112,10 @@ def save_jobs(connection: Connection, records: Iterable[JobRecord]) -> None:
     """Writes all columns that can change after the submission."""
     rows = []
     for job in records:
-        row = job_row(job)
-        rows.append({f"new_{name}": row[name] for name in CHANGING} | {"which": job.id})
+        row = {f"new_{name}": value for name, value in _changing(job).items()}
+        row["which"] = job.id
+        rows.append(row)
     _save_jobs(connection, rows)
-
-
-CHANGING = (
-    "state", "begin_at", "started_at", "ended_at", "checkpointed_at", "exit_code", "signal",
-    "end_reason", "text", "said", "gpu_s", "busy_s", "observed_s", "energy_j", "peak_memory_bytes",
-    "cpu_s", "restarts", "attempt", "held", "granted", "source",
-)  # fmt: skip
 
 
 @Prepared
