@@ -110,11 +110,12 @@ def raw(
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(30)
         connection.connect(str(path))
-        with suppress(BrokenPipeError):
-            connection.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
         answer = b""
-        while chunk := connection.recv(1 << 16):
-            answer += chunk
+        with suppress(BrokenPipeError, ConnectionResetError):  # refused before all of it was read
+            connection.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
+        with suppress(ConnectionResetError):
+            while chunk := connection.recv(1 << 16):
+                answer += chunk
     head, _, rest = answer.partition(b"\r\n\r\n")
     first, *others = head.decode("latin-1").split("\r\n")
     found = dict(line.lower().split(": ", 1) for line in others)
