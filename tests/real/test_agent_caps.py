@@ -1,4 +1,4 @@
-"""CASES 37: caps live where their user cannot reach them."""
+"""Caps live where their user cannot reach them."""
 
 from __future__ import annotations
 

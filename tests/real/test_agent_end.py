@@ -181,7 +181,6 @@ SAVES = (
 
 
 def test_the_grace_is_extended_while_it_saves(running: Agent, ann: Account) -> None:
-    """CASES 18."""
     job = start(running, ann, SAVES.format(span=1.5), "saves", saving_limit_s=20.0)
     stop(running, job, EndReason.PREEMPTED, 0.4)
     end = running.end(job)

@@ -87,7 +87,7 @@ def test_a_job_inherits_no_descriptor_and_no_ignored_signal(running: Agent, ann:
 
 
 def test_submitted_gpu_variables_are_overridden_once(running: Agent, ann: Account) -> None:
-    """CASES 16: the inherited environment already has CUDA_VISIBLE_DEVICES."""
+    """The inherited environment already has CUDA_VISIBLE_DEVICES."""
     uuid = running.uuids()[1]
     out = ann.home / "env"
     running.run(
@@ -317,7 +317,6 @@ def test_what_cannot_start_says_why(running: Agent, ann: Account) -> None:
 
 
 def test_two_megabytes_of_arguments_are_said_to_be_too_long(running: Agent, ann: Account) -> None:
-    """CASES 23."""
     end = running.run(ann.name, "/bin/true", b"x" * 2_000_000)
     assert end.reason is EndReason.LAUNCH_FAILED
     assert "too long" in end.text
@@ -340,7 +339,6 @@ def test_names_of_any_bytes_break_nothing(running: Agent, ann: Account) -> None:
 def test_a_source_that_changed_since_submission_is_said_to_have(
     running: Agent, ann: Account
 ) -> None:
-    """CASES 21."""
     import hashlib
 
     code = ann.home / "train.py"
@@ -357,7 +355,7 @@ def test_a_source_that_changed_since_submission_is_said_to_have(
 
 
 def test_a_home_without_any_right_for_root_is_enough(running: Agent) -> None:
-    """CASES 40: nothing needs root on a user's path; a home of 0777 or gone is no obstacle."""
+    """Nothing needs root on a user's path; a home of 0777 or gone is no obstacle."""
     with accounts("odd", prefix="rai-") as (account,):
         account.home.chmod(0o777)
         assert running.shell(account.name, "true", account.home / "o").exit_code == 0

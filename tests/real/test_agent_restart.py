@@ -92,7 +92,7 @@ def launchers_of(running: Agent) -> list[int]:
 
 
 def test_a_job_lives_through_the_agents_death(running: Agent, ann: Account) -> None:
-    """CASES 24: nothing is ended because Roost failed."""
+    """Nothing is ended because Roost failed."""
     out = ann.home / "through"
     job = running.launch(
         ann.name, "/bin/sh", "-c", "sleep 1.5; echo whole; exit 7", output=os.fsencode(out)

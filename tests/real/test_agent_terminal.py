@@ -127,7 +127,7 @@ def test_ctrl_c_goes_to_what_runs_in_front(running: Agent, people: list[Account]
 
 
 def test_closing_the_terminal_ends_the_job(running: Agent, people: list[Account]) -> None:
-    """CASES 22: the supervisor is immune to the hang-up, the job's end is defined."""
+    """The supervisor is immune to the hang-up, the job's end is defined."""
     ann = people[0]
     job = shell(running, ann)
     terminal = Attached(running, job)

@@ -209,7 +209,7 @@ class Terminal:
                 HOME=str(account.home), USER=account.name, TERM="xterm", PS1="> ",
                 ROOST_SOCKET=str(roost.socket), LC_ALL="C.UTF-8",
             )  # fmt: skip
-            os.execv(readable_python(), ["python", "-m", "roost", *words])
+            os.execv(readable_python(), [readable_python(), "-m", "roost", *words])
         self.shown = b""
         self.size(33, 101)
 

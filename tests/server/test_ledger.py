@@ -149,7 +149,7 @@ def test_the_same_observation_counts_once() -> None:
 
 
 def test_two_people_on_one_card_are_split_by_memory() -> None:
-    """CASES 36: the split is stated, and what is nobody's has a line of its own."""
+    """The split is stated, and what is nobody's has a line of its own."""
     one, two = allocation(1, 0.5), allocation(2, 0.25)
     processes = tuple(
         ProcessFacts(

@@ -132,7 +132,6 @@ def test_preemption_takes_the_place_and_gives_it_back(open_server: Server) -> No
 
 
 def test_what_cannot_be_is_refused_at_once_with_what_there_is(open_server: Server) -> None:
-    """CASES 13."""
     cases: list[tuple[dict[str, Any], str]] = [
         ({"gpus": 10}, "this server has 4 GPUs"),
         ({"gpus": 0}, "at least 1"),
@@ -159,7 +158,6 @@ def test_what_cannot_be_is_refused_at_once_with_what_there_is(open_server: Serve
 
 
 def test_sizes_and_names_have_limits_that_are_said(open_server: Server) -> None:
-    """CASES 23."""
     sock = open_server.socket
     for extra, status, key in [
         ({"array": "1-10001"}, 422, "array"),
@@ -249,7 +247,6 @@ def test_a_drained_gpu_gets_nothing_new_also_after_a_restart(open_server: Server
 def test_losing_the_agent_ends_nothing_and_frees_nothing(
     open_server: Server, peer: AgentPeer
 ) -> None:
-    """CASES 24."""
     with open_server.client() as client:
         job = client.submit(submission("sleep", "3", "0", gpus=4))["job"]
         wait_state(open_server, job, "RUNNING")
@@ -271,7 +268,6 @@ def test_losing_the_agent_ends_nothing_and_frees_nothing(
 def test_after_a_reboot_every_job_ends_or_goes_back_to_the_queue(
     open_server: Server, peer: AgentPeer
 ) -> None:
-    """CASES 19."""
     with open_server.client() as client:
         again = client.submit(submission("sleep", "2", gpus=2))["job"]
         never = client.submit(submission("sleep", "2", gpus=2, requeue=False))["job"]
@@ -345,7 +341,6 @@ def test_rules_are_read_again_and_wrong_ones_change_nothing(open_server: Server)
 def test_a_job_on_a_gpu_that_it_was_not_given_is_noticed_and_by_rule_stopped(
     open_server: Server, peer: AgentPeer
 ) -> None:
-    """CASES 15."""
     with open_server.client() as client:
         job = client.submit(submission("sleep", "60"))["job"]
         granted = wait_state(open_server, job, "RUNNING")["gpu_indices"][0]
@@ -380,7 +375,7 @@ def test_a_job_on_a_gpu_that_it_was_not_given_is_noticed_and_by_rule_stopped(
 
 
 def test_nobodys_use_keeps_a_job_off_the_gpu(open_server: Server, peer: AgentPeer) -> None:
-    """CASES 14, the half with memory that is really used."""
+    """The memory that is really used counts beside what is promised."""
     peer.strange_on = {90 + n: (n, 60 * GIB) for n in range(3)}
     peer.strange = [
         ProcessFacts(pid=90 + n, start_ticks=9, uid=1234, user="wang", comm="vllm")
@@ -486,7 +481,7 @@ def test_a_free_plan_names_and_ends_exactly_what_it_showed(
 
 
 def test_secrets_are_made_at_install_and_never_the_same(tmp_path: Path) -> None:
-    """CASES 41: the only secret-like thing is the server's name to the agent."""
+    """The only secret-like thing is the server's name to the agent."""
     from roost.server.main import _server_id
     from roost.store.database import open_sqlite
 

@@ -1,4 +1,4 @@
-"""What is going to run, as a person knows it: the file, its hash, its git commit (CASES: code that
+"""What is going to run, as a person knows it: the file, its hash, its git commit (code that
 is edited while its job waits). Reads .git by itself, within bounds; starts no program.
 
 `git_dirty` compares the file with what git last recorded for it in its index (gitformat-index).
