@@ -107,7 +107,7 @@ def test_a_desktop_and_a_monitor_are_shown_and_occupy_nothing(
 def test_a_stale_process_is_named_with_age_owner_and_the_one_command(
     server: Server, people: People
 ) -> None:
-    ann, ben, _ = people
+    _, ben, _ = people
     stale, _ = server.processes.run(HOLD, server.node(3), uid=ben.uid)
     server.put(3, stale.pid, 642 * MIB)
     row_of(server, stale.pid)
