@@ -43,6 +43,8 @@ def accounts(*names: str, prefix: str) -> Iterator[list[Account]]:
         for name in names:
             login = f"{prefix}{name}"
             if not _exists(login):
+                # A home that was left, busy when its account went, belongs to another uid.
+                shutil.rmtree(f"/home/{login}", ignore_errors=True)
                 subprocess.run(["useradd", "-m", "-s", "/bin/bash", login], check=True)
             entry = pwd.getpwnam(login)
             home = Path(entry.pw_dir)
