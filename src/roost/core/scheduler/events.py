@@ -6,7 +6,7 @@ the same events to the same state gives the same decisions, to the byte.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from roost.core.model import Gpu, Grant, Job, JobState
 from roost.core.rules.model import Rules
@@ -131,7 +131,6 @@ class JobRestored:
     started_at: float | None = None
     checkpointed_at: float | None = None
     preempt_by: int | None = None
-    grant_cpus: tuple[int, ...] = field(default=())
 
 
 @dataclass(frozen=True, slots=True)
