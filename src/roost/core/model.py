@@ -88,6 +88,7 @@ class Gpu:
     """A GPU as the scheduler sees it; a MIG instance is a GPU with a `parent`.
 
     `links` are the UUIDs of GPUs reachable without leaving NVLink; `numa_node` None is unknown.
+    `server` tells the machines of a replay apart; the daemon schedules one, which needs no name.
     """
 
     uuid: str
@@ -97,6 +98,7 @@ class Gpu:
     numa_node: int | None = None
     links: tuple[str, ...] = ()
     parent: str | None = None
+    server: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ class Request:
     gpu_model: str | None = None
     cpus: int = 0
     memory_bytes: int | None = None
-    walltime_s: int | None = None
+    walltime_s: float | None = None
 
     @property
     def shared(self) -> bool:

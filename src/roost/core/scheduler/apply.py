@@ -106,6 +106,8 @@ class Changes:
         entry = self._state.entries.get(event.job)
         if entry is None or entry.attempt != event.attempt or not entry.grants_held:
             return
+        if event.requeue and entry.job.requeue:
+            entry.done_s += max(0.0, entry.safe_at - entry.started_at)
         self._state.free_gpus(entry)
         if event.requeue and not entry.cancelled:
             self._state.back_to_queue(entry)

@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 
 from roost.core.model import Job, JobState
 from roost.core.scheduler.decisions import Finish
+from roost.core.scheduler.order import turn_of
 from roost.core.scheduler.state import Entry, State
 
 
@@ -44,7 +45,7 @@ def ready(state: State, entry: Entry) -> bool:
 def settle(state: State, begins: Begins, entry: Entry) -> None:
     """Puts a waiting job into the queue or takes it out, as it is now."""
     if ready(state, entry):
-        state.queue.insert(entry.job)
+        state.queue.insert(entry.job, turn_of(state.policy, entry, state.now))
         return
     state.queue.remove(entry.job)
     state.drop_claim(entry)

@@ -19,9 +19,11 @@ from roost.core.scheduler.limits import (
 )
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.queue import BucketKey
-from roost.core.scheduler.reservation import NEVER, Reservation, end_for, in_the_way
+from roost.core.scheduler.reservation import end_for
+from roost.core.scheduler.reserved import NEVER, Reservation, in_the_way
 from roost.core.scheduler.round import find_grants
-from roost.core.scheduler.state import Entry, Slot, State
+from roost.core.scheduler.slot import Slot
+from roost.core.scheduler.state import Entry, State
 
 MOST_JOBS_NAMED = 3
 Numbers = dict[str, str | int | float]
@@ -44,7 +46,7 @@ class Explainer:
         self._state = state
         self._reservations = reservations
         self._pool = Pool(state)
-        self._known: dict[tuple[BucketKey, int | None], tuple[tuple[Reason, ...], int]] = {}
+        self._known: dict[tuple[BucketKey, float | None], tuple[tuple[Reason, ...], int]] = {}
 
     def wait(self, job: int) -> Wait:
         entry = self._state.entries.get(job)

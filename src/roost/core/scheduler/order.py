@@ -1,37 +1,85 @@
-"""Who comes first: class, then fair share and age in one number, then size, then number.
+"""Who comes first: class, then the job's turn mixed with fair share, then size, then number.
 
-The score of a job is weight × penalty of its user - age weight × days waited; lowest first. As age
-counts the same for all, the order of two jobs of one user never changes.
+The score of a job is weight × penalty of its user + age weight × its turn; lowest first. The turn
+is the instant of submission, or what the policy puts in its place. As age counts the same for all,
+the order of two waiting jobs of one user never changes.
 """
 
 from __future__ import annotations
 
+import math
 from heapq import heapify
 
+from roost.core.scheduler.policy import By, Policy
 from roost.core.scheduler.queue import Bucket
-from roost.core.scheduler.state import State
+from roost.core.scheduler.state import Entry, State
 
 DAY_S = 86400.0
+# What is expected of a job that says nothing and of whose kind nothing is known.
+UNKNOWN_S = DAY_S
 
 # (class, score, submitted_at, gpus, job, bucket, position in the bucket)
 Head = tuple[int, float, float, int, int, int, int]
 
 
+def expected_s(entry: Entry) -> float:
+    """How long the job will run in all, as far as can be told; more than it has run already."""
+    guess = entry.expected_s
+    if guess is None:
+        walltime_s = entry.job.request.walltime_s
+        guess = UNKNOWN_S if walltime_s is None else walltime_s
+    return max(guess, 1.0)
+
+
+def remaining_s(entry: Entry, now: float) -> float:
+    """What is left of it. One that has outlived its expectation is expected to run as long again,
+    each time."""
+    done_s = entry.done_s
+    if entry.grants_held:
+        done_s += max(0.0, now - entry.started_at)
+    whole_s = expected_s(entry)
+    while whole_s <= done_s:
+        whole_s *= 2.0
+    return whole_s - done_s
+
+
+def turn_of(policy: Policy, entry: Entry, now: float) -> float:
+    """Its turn, as of now; of a waiting job it stays as it is."""
+    by = policy.by
+    if by is By.SUBMISSION:
+        return entry.job.submitted_at
+    if by is By.WALLTIME:
+        return expected_s(entry)
+    left_s = remaining_s(entry, now)
+    if by is By.REMAINING:
+        return left_s
+    gpus = max(1, entry.job.request.gpus)
+    if by is By.REMAINING_AREA:
+        return left_s * gpus
+    behind_s = policy.stretch * left_s * math.pow(gpus, policy.width)
+    return entry.job.submitted_at + min(behind_s, entry.most_behind_s)
+
+
 class Order:
     """The order of this moment: penalties are worked out once, and heads compared by them."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, policy: Policy) -> None:
         share = state.rules.fair_share
-        self._age_per_s = share.age_weight_per_day / DAY_S
+        self._fair = policy.fair
+        self._age_per_s = share.age_weight_per_day / DAY_S if policy.fair else 1.0
         self._weight = share.weight
-        self._penalties = state.usage.penalties(state.rules.groups)
+        self._penalties = state.usage.penalties(state.rules.groups) if policy.fair else {}
+
+    def score(self, group: str, user: str, turn: float) -> float:
+        if not self._fair:
+            return turn
+        return self._weight * self._penalties[group, user] + self._age_per_s * turn
 
     def head(self, bucket: Bucket, number: int, position: int) -> Head:
         """The key of a bucket's job at `position`."""
-        submitted_at, job = bucket.items[position]
+        turn, submitted_at, job = bucket.items[position]
         rank, group, user, gpus = bucket.key[:4]
-        score = self._weight * self._penalties[group, user] + self._age_per_s * submitted_at
-        return rank, score, submitted_at, gpus, job, number, position
+        return rank, self.score(group, user, turn), submitted_at, gpus, job, number, position
 
     def heads(self, buckets: list[Bucket]) -> list[Head]:
         """A heap of the first job of each bucket."""

@@ -5,10 +5,11 @@ Pure choice among the slots it is given; who may have them at all is decided bef
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
+from operator import itemgetter
 
-from roost.core.scheduler.state import Slot
+from roost.core.scheduler.slot import Slot
 
 
 @lru_cache(maxsize=4096)
@@ -46,14 +47,59 @@ def domains(islands: dict[str, int]) -> tuple[Domain, ...]:
 
 
 def choose_whole(
-    free: Sequence[Slot], count: int, islands: dict[str, int]
+    free: Sequence[Slot], count: int, islands: dict[str, int], largest: int = 0
 ) -> tuple[Slot, ...] | None:
-    """`count` of the free slots, or None where there are fewer. GPUs marked shared are left for
-    shares as long as the others suffice. Equal choices go to the lowest index."""
+    """`count` of the free slots, or None where there is no room. A job is kept on one server where
+    one can hold it (`largest`: the GPUs of the largest), on whole servers and a part where not.
+
+    GPUs marked shared are left for shares as long as the others suffice. Equal choices go to the
+    lowest index.
+    """
     if count > len(free):
         return None
-    plain = [slot for slot in free if not slot.shared]
+    if count == 0:
+        return ()
+    first = free[0].gpu.server
+    if all(slot.gpu.server == first for slot in free):
+        return _on_one(free, count, islands) if count <= largest or not largest else None
+    by_server: dict[str, list[Slot]] = {}
+    for slot in free:
+        by_server.setdefault(slot.gpu.server, []).append(slot)
+    chosen = choose_servers({name: len(slots) for name, slots in by_server.items()}, count, largest)
+    if chosen is None:
+        return None
+    found: list[Slot] = []
+    for name, part in chosen:
+        found += _on_one(by_server[name], part, islands)
+    return tuple(sorted(found, key=lambda slot: slot.order))
+
+
+def choose_servers(
+    free: Mapping[str, int], count: int, largest: int
+) -> list[tuple[str, int]] | None:
+    """How many GPUs of which server: the fullest that holds them all; more than the largest has,
+    on empty servers of that size and the fullest that holds the rest."""
+    found: list[tuple[str, int]] = []
+    taken: set[str] = set()
+    if count > largest:
+        empty = [name for name, size in free.items() if size >= largest > 0]
+        whole = count // largest if largest else 0
+        if len(empty) < whole or not whole:
+            return None
+        taken.update(empty[:whole])
+        found = [(name, largest) for name in empty[:whole]]
+        count -= whole * largest
+    if count:
+        fitting = [(n, size) for n, size in free.items() if size >= count and n not in taken]
+        if not fitting:
+            return None
+        found.append((min(fitting, key=itemgetter(1))[0], count))
+    return found
+
+
+def _on_one(free: Sequence[Slot], count: int, islands: dict[str, int]) -> tuple[Slot, ...]:
     kinds = domains(islands)
+    plain = [slot for slot in free if not slot.shared]
     if len(plain) >= count:
         chosen = _closest(plain, count, kinds)
     else:

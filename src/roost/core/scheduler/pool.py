@@ -1,7 +1,7 @@
-"""What is free during one round of deciding, and for whom: the same answer for equal requests.
+"""What is free at this moment of a round, and for whom: the same answer for equal requests.
 
-Built from the state at the start of a round, and taken from as jobs start or claim. GPUs that
-another job claims, and those behind a reservation, are not free.
+A view of the state, not a copy. GPUs that another job claims, and those behind a reservation, are
+not free.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from roost.core.scheduler.placement import model_matches
-from roost.core.scheduler.state import Entry, Slot, State
+from roost.core.scheduler.slot import Slot
+from roost.core.scheduler.state import Entry, State
 
 
 class Pool:
@@ -17,30 +18,30 @@ class Pool:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self.slots = sorted(state.slots.values(), key=lambda slot: slot.order)
+        self.nodes = state.nodes
         self.islands = state.islands
         self.refresh()
 
+    @property
+    def slots(self) -> list[Slot]:
+        """All slots, in order."""
+        return self.nodes.slots
+
+    @property
+    def free_count(self) -> int:
+        return self.nodes.free_count
+
     def refresh(self) -> None:
-        """Works the free slots, CPUs and memory out again from the state."""
+        """Works the free CPUs and memory out again from the state."""
         state = self._state
-        self.free = [
-            slot
-            for slot in self.slots
-            if slot.whole is None
-            and not slot.shares
-            and slot.claim is None
-            and slot.open
-            and not slot.foreign_bytes
-        ]
-        promised_cpus = promised_bytes = 0
+        cpus = state.cpus - state.used_cpus
+        memory_bytes = state.memory_bytes - state.used_memory_bytes
         for number in state.claims:
-            entry = state.entries[number]
-            cpus, memory_bytes = self._promised(entry)
-            promised_cpus += cpus
-            promised_bytes += memory_bytes
-        self.cpus = state.cpus - state.used_cpus - promised_cpus
-        self.memory_bytes = state.memory_bytes - state.used_memory_bytes - promised_bytes
+            promised_cpus, promised_bytes = self._promised(state.entries[number])
+            cpus -= promised_cpus
+            memory_bytes -= promised_bytes
+        self.cpus = cpus
+        self.memory_bytes = memory_bytes
 
     def _promised(self, entry: Entry) -> tuple[int, int]:
         """CPUs and memory set aside for a claim: what its victims will not bring."""
@@ -58,6 +59,8 @@ class Pool:
 
     def room_for(self, entry: Entry) -> tuple[int, int]:
         """CPUs and memory that this job could have: the free ones and those set aside for it."""
+        if entry.claim is None:
+            return self.cpus, self.memory_bytes
         cpus, memory_bytes = self._promised(entry)
         return self.cpus + cpus, self.memory_bytes + memory_bytes
 
@@ -71,7 +74,7 @@ class Pool:
 
     def whole_for(self, entry: Entry, banned: Collection[str]) -> list[Slot]:
         """Free whole GPUs for this job, in index order; with those that its claim has freed."""
-        free = self.free
+        free = self.nodes.free_slots()
         if entry.claim is not None:
             own = [
                 slot

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 
 from roost.core.model import JobState
 from roost.core.scheduler.limits import UNITS, share_units
+from roost.core.scheduler.order import turn_of
 from roost.core.scheduler.placement import choose_whole
 from roost.core.scheduler.pool import Pool
-from roost.core.scheduler.state import Claim, Entry, Slot, State
+from roost.core.scheduler.slot import Slot
+from roost.core.scheduler.state import Claim, Entry, State
+from roost.core.scheduler.taking import take_by_turn
 
 GIB = 1 << 30
 # Combinations kept at once. Reached only with many victims of odd sizes while GPUs, CPUs and
@@ -47,17 +50,35 @@ def may_preempt(state: State, entry: Entry, victim: Entry) -> bool:
     """By the rules, and past the victim's minimum run."""
     classes = state.rules.classes
     which = victim.job.priority_class
-    return (
-        victim.state in (JobState.RUNNING, JobState.STARTING)
-        and which in classes[entry.job.priority_class].preempts
-        and state.now >= victim.started_at + classes[which].min_run_s
-    )
+    if victim.state not in (JobState.RUNNING, JobState.STARTING):
+        return False
+    if which in classes[entry.job.priority_class].preempts:
+        return state.now >= victim.started_at + classes[which].min_run_s
+    return state.policy.preempts and _comes_later(state, entry, victim)
+
+
+def _comes_later(state: State, entry: Entry, victim: Entry) -> bool:
+    """The victim's turn is so much later that the job may have its GPUs.
+
+    A job's turn does not change while it waits and only comes nearer while it runs, so that the two
+    never take from each other in turns.
+    """
+    policy, job = state.policy, entry.job
+    if victim.job.priority_class is not job.priority_class or not victim.job.requeue:
+        return False
+    if policy.min_run_s and state.now < victim.started_at + policy.min_run_s:
+        return False
+    mine, others = turn_of(policy, entry, state.now), turn_of(policy, victim, state.now)
+    return others > mine + policy.margin_s
 
 
 def plan(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
     """Whom to preempt so that the job starts; None where nobody may be, or it would not help."""
-    if not state.rules.classes[entry.job.priority_class].preempts:
+    if not state.rules.classes[entry.job.priority_class].preempts and not state.policy.preempts:
         return None
+    if state.policy.preempts and not entry.job.request.shared:
+        taken = take_by_turn(state, pool, entry, banned, lambda n: _yields(state, entry, n))
+        return None if taken is None else Plan(*taken)
     if entry.job.request.shared:
         return _plan_share(state, pool, entry, banned)
     return _plan_whole(state, pool, entry, banned)
@@ -102,7 +123,7 @@ def _plan_whole(state: State, pool: Pool, entry: Entry, banned: Collection[str])
         if all(number in victims or state.ending_soon(number) for number in slot.holders)
     ]
     room = sorted([*free, *after], key=lambda slot: slot.order)
-    chosen = choose_whole(room, request.gpus, pool.islands)
+    chosen = choose_whole(room, request.gpus, pool.islands, pool.nodes.largest)
     if chosen is None:
         return None
     helping = {*victims, *(number for slot in chosen for number in slot.holders)}

@@ -1,6 +1,6 @@
 """Waiting jobs that nothing but room stands before, kept so that ten thousand cost like ten.
 
-Jobs of one user, group and class with the same request lie in one bucket, oldest first: when the
+Jobs of one user, group and class with the same request lie in one bucket, in their turn: when the
 first of them finds no room, none behind it does, and none is looked at.
 """
 
@@ -34,11 +34,12 @@ def bucket_key(job: Job) -> BucketKey:
 
 @dataclass(slots=True)
 class Bucket:
-    """`items` are (submitted_at, id), oldest first. `shortest_s`: no walltime here is shorter."""
+    """`items` are (turn, submitted_at, id), first turn first. `shortest_s`: no walltime here is
+    shorter."""
 
     key: BucketKey
     priority_class: PriorityClass
-    items: list[tuple[float, int]] = field(default_factory=list)
+    items: list[tuple[float, float, int]] = field(default_factory=list)
     shortest_s: float = float("inf")
 
 
@@ -47,7 +48,7 @@ class Queue:
 
     def __init__(self) -> None:
         self.buckets: dict[BucketKey, Bucket] = {}
-        self._where: dict[int, BucketKey] = {}
+        self._where: dict[int, tuple[BucketKey, float]] = {}
 
     def __contains__(self, number: int) -> bool:
         return number in self._where
@@ -56,26 +57,27 @@ class Queue:
         return len(self._where)
 
     def bucket_of(self, number: int) -> Bucket:
-        return self.buckets[self._where[number]]
+        return self.buckets[self._where[number][0]]
 
-    def insert(self, job: Job) -> None:
+    def insert(self, job: Job, turn: float) -> None:
         if job.id in self._where:
             return
         key = bucket_key(job)
         bucket = self.buckets.get(key)
         if bucket is None:
             bucket = self.buckets[key] = Bucket(key, job.priority_class)
-        insort(bucket.items, (job.submitted_at, job.id))
+        insort(bucket.items, (turn, job.submitted_at, job.id))
         walltime_s = job.request.walltime_s
         if walltime_s is not None and walltime_s < bucket.shortest_s:
             bucket.shortest_s = walltime_s
-        self._where[job.id] = key
+        self._where[job.id] = key, turn
 
     def remove(self, job: Job) -> None:
-        key = self._where.pop(job.id, None)
-        if key is None:
+        found = self._where.pop(job.id, None)
+        if found is None:
             return
+        key, turn = found
         items = self.buckets[key].items
-        del items[bisect_left(items, (job.submitted_at, job.id))]
+        del items[bisect_left(items, (turn, job.submitted_at, job.id))]
         if not items:
             del self.buckets[key]

@@ -1,44 +1,20 @@
 """The first job that finds no room keeps the room it waits for: nobody behind it may delay it.
 
 This is EASY backfill with particular GPUs: a job behind starts on them only if its walltime ends
-before the reservation begins; where that cannot be told, they stay empty. The place for a full
-profile of the future (bookings, windows, reservations for many jobs).
+before the reservation begins; where that cannot be told, they stay empty. `horizon` says when.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from operator import itemgetter
 
+from roost.core.scheduler.horizon import earliest
 from roost.core.scheduler.pool import Pool
-from roost.core.scheduler.state import Entry, Slot, State
+from roost.core.scheduler.reserved import NEVER, Reservation
+from roost.core.scheduler.slot import Slot
+from roost.core.scheduler.state import Entry, State
 
-NEVER = float("inf")
 Kind = tuple[str, str]
-
-
-@dataclass(slots=True)
-class Reservation:
-    """`begins_at` None: it depends on jobs whose end is not known. `spare_*`: what jobs behind
-    may hold beyond that instant without delaying it."""
-
-    job: int
-    slots: frozenset[str]
-    begins_at: float | None
-    spare_cpus: int
-    spare_memory_bytes: int
-
-    def ends_before(self, now: float, walltime_s: int | None) -> bool:
-        return (
-            self.begins_at is not None
-            and walltime_s is not None
-            and now + walltime_s <= self.begins_at
-        )
-
-    def take(self, cpus: int, memory_bytes: int) -> None:
-        self.spare_cpus = max(0, self.spare_cpus - cpus)
-        self.spare_memory_bytes = max(0, self.spare_memory_bytes - memory_bytes)
 
 
 def kind_of(entry: Entry) -> Kind:
@@ -46,13 +22,6 @@ def kind_of(entry: Entry) -> Kind:
     request = entry.job.request
     what = "share" if request.shared else "gpus" if request.gpus else "cpus"
     return what, request.gpu_model or ""
-
-
-def in_the_way(
-    reservations: Sequence[Reservation], now: float, walltime_s: int | None
-) -> tuple[Reservation, ...]:
-    """Those that a job of this walltime, started now, would still run into."""
-    return tuple(r for r in reservations if not r.ends_before(now, walltime_s))
 
 
 def reserve(
@@ -66,7 +35,9 @@ def reserve(
     if request.shared:
         found = _share(state, pool, entry, taken)
     else:
-        found = _whole(state, pool, entry, taken, ends)
+        length_s = NEVER if request.walltime_s is None else request.walltime_s
+        kept = [r.kept for r in reservations]
+        found = earliest(pool, entry, length_s, state.now, ends.__getitem__, kept)
     if found is None:
         return None
     slots, gpus_at = found
@@ -86,6 +57,7 @@ def reserve(
         begins_at=None if at == NEVER else at,
         spare_cpus=max(0, cpus - request.cpus),
         spare_memory_bytes=max(0, memory_bytes - (request.memory_bytes or 0)),
+        ends_at=NEVER if request.walltime_s is None else at + request.walltime_s,
     )
 
 
@@ -102,36 +74,9 @@ def end_for(state: State, other: Entry, entry: Entry) -> float:
     return known
 
 
-def _whole(
-    state: State, pool: Pool, entry: Entry, taken: Collection[str], ends: Mapping[int, float]
-) -> tuple[list[Slot], float] | None:
-    count, model = entry.job.request.gpus, entry.job.request.gpu_model
-    if not count:
-        return [], state.now
-    found = []
-    for slot in pool.slots:
-        if (
-            slot.foreign_bytes
-            or not slot.open
-            or (model is not None and not pool.fits(slot, entry))
-        ):
-            continue
-        if slot.gpu.uuid in taken or slot.claim not in (None, entry.job.id):
-            end = NEVER
-        elif slot.whole is not None:
-            end = ends[slot.whole]
-        else:
-            end = max((ends[number] for number in slot.shares), default=state.now)
-        found.append((end, slot.whole is not None or bool(slot.shares), slot.order, slot))
-    if len(found) < count:
-        return None
-    found.sort(key=itemgetter(0, 1, 2))
-    return [one[3] for one in found[:count]], found[count - 1][0]
-
-
 def _share(
     state: State, pool: Pool, entry: Entry, taken: Collection[str]
-) -> tuple[list[Slot], float] | None:
+) -> tuple[tuple[Slot, ...], float] | None:
     need = entry.job.request.gpu_memory_bytes or 0
     best: tuple[float, int, int] | None = None
     chosen: Slot | None = None
@@ -148,7 +93,7 @@ def _share(
         rank = (at, -slot.free_bytes, slot.order)
         if best is None or rank < best:
             best, chosen = rank, slot
-    return None if best is None or chosen is None else ([chosen], best[0])
+    return None if best is None or chosen is None else ((chosen,), best[0])
 
 
 def _share_at(state: State, slot: Slot, entry: Entry, need: int) -> float:

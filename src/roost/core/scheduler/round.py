@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from roost.core.model import Grant, JobState
+from roost.core.model import Grant, JobState, PriorityClass
 from roost.core.scheduler.decisions import Decision, Preempt, Start
 from roost.core.scheduler.limits import (
     Applied,
@@ -19,20 +19,16 @@ from roost.core.scheduler.limits import (
 )
 from roost.core.scheduler.order import Order
 from roost.core.scheduler.placement import choose_share, choose_whole
+from roost.core.scheduler.policy import Backfill
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.preemption import plan
 from roost.core.scheduler.queue import Bucket
-from roost.core.scheduler.reservation import (
-    Kind,
-    Reservation,
-    in_the_way,
-    kind_of,
-    reserve,
-)
+from roost.core.scheduler.reservation import Kind, kind_of, reserve
+from roost.core.scheduler.reserved import Reservation, in_the_way
 from roost.core.scheduler.state import STUCK_AFTER_S, Entry, State
 
 # Longer than any walltime: that of a job which has none.
-NEVER_S = 1 << 62
+NEVER_S = float("inf")
 
 
 class Round:
@@ -65,33 +61,80 @@ class Round:
                 self._pool.refresh()
             else:
                 self._place(entry, ())
-        if len(state.queue):
+        if not len(state.queue):
+            return
+        if state.policy.backfill is Backfill.ALL:
+            self._lay_out()
+        else:
             self._walk()
 
     def _walk(self) -> None:
         state = self._state
-        order = Order(state)
+        order = Order(state, state.policy)
         buckets = list(state.queue.buckets.values())
         failed: list[set[tuple[int, ...]]] = [set() for _ in buckets]
         heads = order.heads(buckets)
+        strict = state.policy.backfill is Backfill.NONE
         while heads:
             _, _, _, _, job, number, position = heappop(heads)
             bucket = buckets[number]
             if self._hopeless(bucket):
                 continue
-            following = self._consider(bucket, state.entries[job], position, failed[number])
+            entry = state.entries[job]
+            following = self._consider(bucket, entry, position, failed[number])
+            if strict and entry.state is JobState.PENDING and not self._limited(entry):
+                return
             if following is not None:
                 heappush(heads, order.head(bucket, number, following))
+
+    def _lay_out(self) -> None:
+        """Every job's place anew, in turn, beside the places that all others have: nobody's start
+        is ever moved back. Who can start, does."""
+        state, order = self._state, Order(self._state, self._state.policy)
+        heads = [
+            order.head(bucket, number, position)
+            for number, bucket in enumerate(state.queue.buckets.values())
+            for position in range(len(bucket.items))
+        ]
+        state.places = {n: place for n, place in state.places.items() if n in state.queue}
+        for head in sorted(heads):
+            entry = state.entries[head[4]]
+            if entry.claim is not None or self._limited(entry):
+                continue
+            state.places.pop(entry.job.id, None)
+            self.reservations = list(state.places.values())
+            found = reserve(state, self._pool, entry, self.reservations)
+            if found is not None and not self._settle_on(entry, found):
+                state.places[entry.job.id] = found
+        self.reservations = list(state.places.values())
+
+    def _settle_on(self, entry: Entry, found: Reservation) -> bool:
+        """Starts the job on the very GPUs of a reservation that begins now; False where it does
+        not, or one of them is not free yet."""
+        if found.begins_at is None or found.begins_at > self._state.now:
+            return False
+        if entry.job.request.shared:
+            way = in_the_way(self.reservations, self._state.now, entry.job.request.walltime_s)
+            return self._place(entry, way)
+        slots = sorted((self._state.slots[uuid] for uuid in found.slots), key=lambda s: s.order)
+        if not all(slot.free for slot in slots):
+            return False
+        self._start(entry, tuple(Grant(slot.gpu.uuid) for slot in slots))
+        return True
 
     def _hopeless(self, bucket: Bucket) -> bool:
         """Whole GPUs of which there are not even that many free, for a class that takes from
         nobody, while another job keeps the first place for its kind: no need to look closer."""
         gpus = bucket.key[3]
         return (
-            gpus > len(self._pool.free)
+            not self._pool.nodes.could_hold(gpus)
             and ("gpus", bucket.key[5]) in self._kinds
-            and not self._state.rules.classes[bucket.priority_class].preempts
+            and not self._takes(bucket.priority_class)
         )
+
+    def _takes(self, which: PriorityClass) -> bool:
+        """Jobs of this class may end up with GPUs that others hold now."""
+        return bool(self._state.rules.classes[which].preempts) or self._state.policy.preempts
 
     def _consider(
         self, bucket: Bucket, entry: Entry, position: int, failed: set[tuple[int, ...]]
@@ -128,7 +171,7 @@ class Round:
         if tuple(job for span_s, job in spans if shortest_s > span_s) in failed:
             return None
         for at in range(position, len(items)):
-            walltime_s = entries[items[at][1]].job.request.walltime_s
+            walltime_s = entries[items[at][2]].job.request.walltime_s
             if walltime_s is None:
                 walltime_s = NEVER_S
             if tuple([job for span_s, job in spans if walltime_s > span_s]) not in failed:
@@ -154,8 +197,7 @@ class Round:
         banned = frozenset[str]().union(*(r.slots for r in way))
         found = plan(self._state, self._pool, entry, banned)
         if found is None:
-            preempts = self._state.rules.classes[entry.job.priority_class].preempts
-            self.wanting = self.wanting or bool(preempts)
+            self.wanting = self.wanting or self._takes(entry.job.priority_class)
             return False
         if self._refusals(entry, found.claim.units):
             return False
@@ -199,7 +241,7 @@ class Round:
 
     def _reserve(self, entry: Entry) -> None:
         kind = kind_of(entry)
-        if kind in self._kinds:
+        if kind in self._kinds or self._state.policy.backfill is not Backfill.FIRST:
             return
         found = reserve(self._state, self._pool, entry, self.reservations)
         if found is not None:
@@ -216,9 +258,11 @@ def find_grants(pool: Pool, entry: Entry, way: Sequence[Reservation]) -> tuple[G
         return None if slot is None else (Grant(slot.gpu.uuid, request.gpu_memory_bytes),)
     if not request.gpus:
         return ()
-    if request.gpus > len(pool.free) and entry.claim is None:
+    if request.gpus > pool.free_count and entry.claim is None:
         return None
-    chosen = choose_whole(pool.whole_for(entry, banned), request.gpus, pool.islands)
+    chosen = choose_whole(
+        pool.whole_for(entry, banned), request.gpus, pool.islands, pool.nodes.largest
+    )
     return None if chosen is None else tuple(Grant(slot.gpu.uuid) for slot in chosen)
 
 

@@ -6,7 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from roost.core.scheduler.eligibility import Begins
-from roost.core.scheduler.state import Entry, Slot, State
+from roost.core.scheduler.slot import Slot
+from roost.core.scheduler.state import Entry, State
 
 Snapshot = dict[str, Any]
 

@@ -5,57 +5,23 @@ It keeps its sums right (free CPUs, held GPUs by limit, rates of use) and decide
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from roost.core.model import Gpu, Grant, Job, JobState
 from roost.core.rules.model import Rules
 from roost.core.scheduler.limits import Counts, limit_keys, units_of
 from roost.core.scheduler.links import link_islands
+from roost.core.scheduler.nodes import Nodes
+from roost.core.scheduler.policy import RULES, Policy
 from roost.core.scheduler.queue import Queue
+from roost.core.scheduler.reserved import Reservation
+from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.usage import Usage
 
 # How long after the end of its grace a job may still be saving or dying (saving limit and kill
 # wait of the supervisor) before its GPUs are no longer counted as coming free.
 STUCK_AFTER_S = 330.0
 KEPT_ENDS = 200_000
-
-
-@dataclass(slots=True)
-class Slot:
-    """A GPU and what is on it. `claim` is the job that it is kept for until that job starts."""
-
-    gpu: Gpu
-    order: int
-    present: bool = True
-    usable: bool = True
-    why: str = ""
-    foreign_bytes: int = 0
-    shared: bool = False
-    split: bool = False
-    whole: int | None = None
-    shares: dict[int, int] = field(default_factory=dict)
-    promised_bytes: int = 0
-    claim: int | None = None
-
-    @property
-    def open(self) -> bool:
-        """New work may come onto it, as far as the GPU itself goes."""
-        return self.present and self.usable and not self.split
-
-    @property
-    def free_bytes(self) -> int:
-        """Memory that can still be promised: neither promised nor used by strangers."""
-        if self.whole is not None:
-            return 0
-        return max(0, self.gpu.memory_bytes - self.promised_bytes - self.foreign_bytes)
-
-    @property
-    def empty(self) -> bool:
-        return self.whole is None and not self.shares
-
-    @property
-    def holders(self) -> tuple[int, ...]:
-        return tuple(self.shares) if self.whole is None else (self.whole,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +35,11 @@ class Claim:
 
 @dataclass(slots=True)
 class Entry:
-    """A live job. `safe_at`: work before this instant is not lost when the job is preempted."""
+    """A live job. `safe_at`: work before this instant is not lost when the job is preempted.
+
+    `done_s`: run time of earlier attempts that was not lost. `expected_s`: forecast of its whole
+    run time, None where there is none. `most_behind_s`: for how long later ones may pass it.
+    """
 
     job: Job
     state: JobState = JobState.PENDING
@@ -83,6 +53,9 @@ class Entry:
     cancelled: bool = False
     unmet: tuple[int, ...] = ()
     claim: Claim | None = None
+    done_s: float = 0.0
+    expected_s: float | None = None
+    most_behind_s: float = float("inf")
 
     @property
     def grants_held(self) -> bool:
@@ -108,7 +81,8 @@ class Entry:
 class State:
     """All of it. Methods keep the invariants; who calls them decides."""
 
-    def __init__(self) -> None:
+    def __init__(self, policy: Policy = RULES) -> None:
+        self.policy = policy
         self.now = 0.0
         self.rules = Rules()
         self.known = False
@@ -118,12 +92,14 @@ class State:
         self.used_cpus = 0
         self.used_memory_bytes = 0
         self.slots: dict[str, Slot] = {}
+        self.nodes = Nodes()
         self.islands: dict[str, int] = {}
         self.foreign: dict[str, int] = {}
         self.out: dict[str, str] = {}
         self.entries: dict[int, Entry] = {}
         self.active: dict[int, None] = {}
         self.claims: dict[int, None] = {}
+        self.places: dict[int, Reservation] = {}
         self.ended: dict[int, JobState] = {}
         self.dependents: dict[int, list[int]] = {}
         self.queue = Queue()
@@ -156,6 +132,7 @@ class State:
         self.foreign = {uuid: size for uuid, size in bytes_by_gpu.items() if size > 0}
         for slot in self.slots.values():
             self._mark(slot)
+            self.nodes.update(slot)
 
     def set_usable(self, uuid: str, usable: bool, why: str) -> None:
         self.out.pop(uuid, None)
@@ -163,6 +140,7 @@ class State:
             self.out[uuid] = why
         if uuid in self.slots:
             self._mark(self.slots[uuid])
+            self.nodes.update(self.slots[uuid])
 
     def _mark(self, slot: Slot) -> None:
         uuid = slot.gpu.uuid
@@ -174,6 +152,7 @@ class State:
         marks = self.rules.shared_gpus
         for slot in self.slots.values():
             slot.shared = slot.gpu.uuid in marks or str(slot.gpu.index) in marks
+        self._renumber()
 
     def slot_of(self, uuid: str) -> Slot:
         """The slot of a GPU that a job holds; one that is gone gets a slot until it is free."""
@@ -181,7 +160,14 @@ class State:
         if slot is None:
             slot = Slot(Gpu(uuid, -1, "", 0), len(self.slots), present=False)
             self.slots[uuid] = slot
+            self._renumber()
         return slot
+
+    def _renumber(self) -> None:
+        """There are other slots than before, or they are marked otherwise."""
+        for order, slot in enumerate(sorted(self.slots.values(), key=lambda one: one.order)):
+            slot.order = order
+        self.nodes.rebuild(tuple(self.slots.values()))
 
     # -- jobs ----------------------------------------------------------------------------------
 
@@ -231,6 +217,7 @@ class State:
             else:
                 slot.shares[job.id] = grant.memory_bytes
                 slot.promised_bytes += grant.memory_bytes
+            self.nodes.update(slot)
         self.used_cpus += job.request.cpus
         self.used_memory_bytes += job.request.memory_bytes or 0
         self.counts.add(limit_keys(job), entry.units)
@@ -244,8 +231,10 @@ class State:
             if slot.whole == job.id:
                 slot.whole = None
             slot.promised_bytes -= slot.shares.pop(job.id, 0)
+            self.nodes.update(slot)
             if not slot.present and slot.empty and slot.claim is None:
                 del self.slots[grant.gpu_uuid]
+                self._renumber()
         self.used_cpus -= job.request.cpus
         self.used_memory_bytes -= job.request.memory_bytes or 0
         self.counts.remove(limit_keys(job), entry.units)
@@ -260,6 +249,7 @@ class State:
         entry.claim = claim
         for uuid in claim.slots:
             self.slots[uuid].claim = entry.job.id
+            self.nodes.update(self.slots[uuid])
         self.counts.add(limit_keys(entry.job), claim.units)
         self.claims[entry.job.id] = None
 
@@ -271,8 +261,10 @@ class State:
         for uuid in claim.slots:
             slot = self.slots[uuid]
             slot.claim = None
+            self.nodes.update(slot)
             if not slot.present and slot.empty:
                 del self.slots[uuid]
+                self._renumber()
         self.counts.remove(limit_keys(entry.job), claim.units)
         self.claims.pop(entry.job.id, None)
 

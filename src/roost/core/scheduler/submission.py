@@ -195,7 +195,7 @@ def _limits(rules: Rules, inventory: Inventory, job: Job, facts: SubmissionFacts
         limit = one.limit
         of_user = "user" if one.key[0] == "user" else "group"
         waiting = facts.queued.get(one.key, 0)
-        refused: list[tuple[str, str, int | None, int]] = [
+        refused: list[tuple[str, str, int | None, float]] = [
             ("max_gpus", "gpus", limit.max_gpus, gpus),
             ("max_walltime", "walltime_s", limit.max_walltime_s, request.walltime_s or 0),
             ("max_jobs", "jobs", limit.max_jobs, 1),

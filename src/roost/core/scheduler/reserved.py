@@ -1,0 +1,45 @@
+"""Room that is kept for a job that waits: which GPUs, from when until when."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+NEVER = float("inf")
+# (slots, from, until)
+Kept = tuple[Collection[str], float, float]
+
+
+@dataclass(slots=True)
+class Reservation:
+    """`begins_at` None: it depends on jobs whose end is not known. `spare_*`: what jobs behind
+    may hold beyond that instant without delaying it. `ends_at`: when it is over at the latest."""
+
+    job: int
+    slots: frozenset[str]
+    begins_at: float | None
+    spare_cpus: int
+    spare_memory_bytes: int
+    ends_at: float = NEVER
+
+    def ends_before(self, now: float, walltime_s: float | None) -> bool:
+        return (
+            self.begins_at is not None
+            and walltime_s is not None
+            and now + walltime_s <= self.begins_at
+        )
+
+    @property
+    def kept(self) -> Kept:
+        return self.slots, NEVER if self.begins_at is None else self.begins_at, self.ends_at
+
+    def take(self, cpus: int, memory_bytes: int) -> None:
+        self.spare_cpus = max(0, self.spare_cpus - cpus)
+        self.spare_memory_bytes = max(0, self.spare_memory_bytes - memory_bytes)
+
+
+def in_the_way(
+    reservations: Sequence[Reservation], now: float, walltime_s: float | None
+) -> tuple[Reservation, ...]:
+    """Those that a job of this walltime, started now, would still run into."""
+    return tuple(r for r in reservations if not r.ends_before(now, walltime_s))

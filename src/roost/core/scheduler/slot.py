@@ -1,0 +1,62 @@
+"""One GPU as the scheduler keeps it: what is on it, and whether more may come."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from roost.core.model import Gpu
+
+
+@dataclass(slots=True)
+class Slot:
+    """A GPU and what is on it. `claim` is the job that it is kept for until that job starts.
+
+    `order` is its place among all slots; `free` repeats `available` for `Nodes`, which counts it.
+    """
+
+    gpu: Gpu
+    order: int
+    present: bool = True
+    usable: bool = True
+    why: str = ""
+    foreign_bytes: int = 0
+    shared: bool = False
+    split: bool = False
+    whole: int | None = None
+    shares: dict[int, int] = field(default_factory=dict)
+    promised_bytes: int = 0
+    claim: int | None = None
+    free: bool = False
+
+    @property
+    def open(self) -> bool:
+        """New work may come onto it, as far as the GPU itself goes."""
+        return self.present and self.usable and not self.split
+
+    @property
+    def available(self) -> bool:
+        """A job that wants whole GPUs could have it at once."""
+        return (
+            self.whole is None
+            and not self.shares
+            and self.claim is None
+            and self.present
+            and self.usable
+            and not self.split
+            and not self.foreign_bytes
+        )
+
+    @property
+    def free_bytes(self) -> int:
+        """Memory that can still be promised: neither promised nor used by strangers."""
+        if self.whole is not None:
+            return 0
+        return max(0, self.gpu.memory_bytes - self.promised_bytes - self.foreign_bytes)
+
+    @property
+    def empty(self) -> bool:
+        return self.whole is None and not self.shares
+
+    @property
+    def holders(self) -> tuple[int, ...]:
+        return tuple(self.shares) if self.whole is None else (self.whole,)
