@@ -32,15 +32,12 @@ def expected_s(entry: Entry) -> float:
 
 
 def remaining_s(entry: Entry, now: float) -> float:
-    """What is left of it. One that has outlived its expectation is expected to run as long again,
-    each time."""
+    """What is left of it. One that has outlived its expectation is expected to go on for as long as
+    it has outlived it."""
     done_s = entry.done_s
     if entry.grants_held:
         done_s += max(0.0, now - entry.started_at)
-    whole_s = expected_s(entry)
-    while whole_s <= done_s:
-        whole_s *= 2.0
-    return whole_s - done_s
+    return max(1.0, abs(expected_s(entry) - done_s))
 
 
 def turn_of(policy: Policy, entry: Entry, now: float) -> float:
