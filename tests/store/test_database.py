@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import text
 
 from roost.core.model import EndReason, Grant, JobState, PriorityClass, Request
-from roost.store import jobs, ledger, log
+from roost.store import arrays, jobs, ledger, log
 from roost.store.database import HEAD, Store, open_sqlite, open_url
 from roost.store.errors import StoreError
 from roost.store.records import (
@@ -284,3 +284,26 @@ def test_a_full_disk_is_said_and_nothing_is_half_done(tmp_path: Path) -> None:
     with store.read() as connection:
         assert len(jobs.live_jobs(connection)) == 1
     store.close()
+
+
+def test_elements_of_an_array_come_back_each_with_its_number_and_index(store: Store) -> None:
+    indices = [7, 0, 3, *range(10, 500, 2)]
+    elements = [
+        job(
+            20 + place,
+            array_id=20,
+            array_index=index,
+            input_id=20,
+            name="a%s 'b'",
+            output=b"%x \xff.out",
+        )
+        for place, index in enumerate(indices)
+    ]
+    with store.write() as connection:
+        jobs.add_jobs(connection, [job(1)])
+        arrays.add_array(connection, elements)
+        arrays.add_array(connection, [job(1000, array_id=1000, array_index=4)])
+    with store.read() as connection:
+        assert jobs.live_jobs(connection) == [
+            job(1), *elements, job(1000, array_id=1000, array_index=4)
+        ]  # fmt: skip

@@ -120,7 +120,7 @@ def launch_spec(job: JobRecord, given: JobInput) -> LaunchSpec:
         name=job.name,
         environment=dict(given.environment),
         directory=job.directory,
-        output=job.output,
+        output=job.output_file(),
         umask=given.umask,
         gpus=tuple(GpuGrant(uuid=g.gpu_uuid, memory_bytes=g.memory_bytes) for g in job.granted),
         cpus=job.request.cpus,

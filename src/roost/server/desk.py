@@ -11,18 +11,15 @@ from typing import Any
 
 import msgspec
 
-from roost.core.model import EndReason, JobState
-from roost.core.output import output_path
+from roost.core.model import JobState
 from roost.core.rules.model import Rules
 from roost.core.scheduler.events import (
     GpuChanged,
     JobCancelled,
     JobHeld,
     JobRequeued,
-    JobSubmitted,
     RulesChanged,
 )
-from roost.core.text.catalogue import say
 from roost.server.board import RulesInForce
 from roost.server.engines.base import Engine
 from roost.server.intents import (
@@ -38,16 +35,14 @@ from roost.server.intents import (
     RulesWrong,
     Submit,
 )
+from roost.server.queueing import queue
 from roost.server.refusal import RefusalError
-from roost.server.submission import checked
 from roost.server.work import Work
 from roost.store import jobs as job_queries
 from roost.store import ledger as ledger_queries
 from roost.store import log as log_queries
-from roost.store.records import JobRecord, Said
+from roost.store.records import JobRecord
 from roost.wire.messages import Configure, HostFacts
-
-SHOWN_COMMAND_BYTES = 4096
 
 
 def handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
@@ -57,7 +52,7 @@ def handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
     """
     match intent:
         case Submit():
-            return _submit(work, intent)
+            return queue(work, intent)
         case Cancel():
             return _cancel(work, intent)
         case Hold():
@@ -79,82 +74,6 @@ def handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
             work.rules = replace(work.rules, problem=intent.problem, mistakes=intent.mistakes)
             work.event("rules", "", problem=intent.problem)
             return lambda: None
-
-
-def _submit(work: Work, wanted: Submit) -> Callable[[], Any]:
-    key = None if wanted.key is None else (wanted.person.uid, wanted.key)
-    if key is not None and (known := work.submitted.get(key) or work.new_submissions.get(key)):
-        return _submitted(work, *known)
-    first = work.next_job
-    group, priority_class, after = checked(work, wanted)
-    indices: tuple[int | None, ...] = (None,) if wanted.indices is None else wanted.indices
-    numbers = list(range(first, first + len(indices)))
-    work.next_job += len(indices)
-    work.inputs[first] = wanted.given
-    work.new_inputs.append(first)
-    command = _shown(wanted.command)
-    for number, index in zip(numbers, indices, strict=True):
-        array_id = None if index is None else first
-        output = wanted.output and output_path(
-            wanted.output, job=number, array_id=array_id, array_index=index, name=wanted.name,
-            user=wanted.person.name,
-        )  # fmt: skip
-        job = JobRecord(
-            id=number, user=wanted.person.name, uid=wanted.person.uid, group=group,
-            priority_class=priority_class, state=JobState.PENDING, name=wanted.name,
-            request=wanted.request, submitted_at=work.now, begin_at=wanted.begin_at,
-            after=wanted.after, array_id=array_id, array_index=index,
-            array_limit=wanted.array_limit, held=wanted.held, requeue=wanted.requeue,
-            pty=wanted.pty, directory=wanted.directory, output=output, command=command,
-            source=wanted.source, input_id=first,
-        )  # fmt: skip
-        work.add(job)
-        if after is None:
-            _never(work, job)
-        else:
-            told = replace(job.scheduled(), after=after)
-            work.events.append(JobSubmitted(work.now, told))
-    if key is not None:
-        work.new_submissions[key] = (first, len(indices))
-    return _submitted(work, first, len(indices))
-
-
-def _submitted(work: Work, first: int, count: int) -> Callable[[], Any]:
-    """Numbers of the jobs, and the state of the first."""
-
-    def answer() -> tuple[list[int], JobState]:
-        job = work.jobs.get(first)
-        if job is None:
-            with work.store.read() as connection:
-                job = job_queries.find_job(connection, first)
-        state = job.state if job is not None else JobState.CANCELLED
-        return list(range(first, first + count)), state
-
-    return answer
-
-
-def _never(work: Work, job: JobRecord) -> None:
-    """A job that waits for one that has ended without completing ends like it would have."""
-    said = Said("wait.dependency_failed")
-    work.put(
-        msgspec.structs.replace(
-            job, state=JobState.CANCELLED, ended_at=work.now, end_reason=EndReason.CANCELLED,
-            text=say("en", said.message), said=said,
-        )
-    )  # fmt: skip
-
-
-def _shown(command: tuple[bytes, ...]) -> tuple[bytes, ...]:
-    """The command cut to what is worth showing."""
-    room = SHOWN_COMMAND_BYTES
-    shown: list[bytes] = []
-    for word in command:
-        if len(word) > room:
-            shown.append(word[:room] + "…".encode())
-            break
-        shown.append(word)
-        room -= len(word) + 1
-    return tuple(shown)
 
 
 def _live(work: Work, person: Person, number: int, action: str) -> JobRecord:

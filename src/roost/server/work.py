@@ -20,6 +20,7 @@ from roost.server.ledger import Ledger
 from roost.store import jobs as job_queries
 from roost.store import ledger as ledger_queries
 from roost.store import log as log_queries
+from roost.store.arrays import add_array
 from roost.store.database import Store
 from roost.store.records import (
     AllocationRecord,
@@ -58,6 +59,7 @@ class Work:
 
     def _clear(self) -> None:
         self.new_jobs: dict[int, None] = {}
+        self.new_arrays: list[list[JobRecord]] = []
         self.changed_jobs: dict[int, None] = {}
         self.ended: dict[int, JobRecord] = {}
         self.new_inputs: list[int] = []
@@ -91,6 +93,13 @@ class Work:
     def add(self, job: JobRecord) -> None:
         self.jobs[job.id] = job
         self.new_jobs[job.id] = None
+        self.topics.add("jobs")
+
+    def add_array(self, jobs: list[JobRecord]) -> None:
+        """Jobs alike in all but number and index, stored as they are now; what changes in them
+        before the commit is written as a change."""
+        self.jobs.update((job.id, job) for job in jobs)
+        self.new_arrays.append(jobs)
         self.topics.add("jobs")
 
     def input_of(self, job: JobRecord) -> JobInput | None:
@@ -135,9 +144,9 @@ class Work:
     @property
     def dirty(self) -> bool:
         return bool(
-            self.new_jobs or self.changed_jobs or self.new_attempts or self.changed_attempts
-            or self.new_allocations or self.changed_allocations or self.audits or self.extra
-            or self.flush
+            self.new_jobs or self.new_arrays or self.changed_jobs or self.new_attempts
+            or self.changed_attempts or self.new_allocations or self.changed_allocations
+            or self.audits or self.extra or self.flush
         )  # fmt: skip
 
     def save(self, connection: Connection) -> None:
@@ -147,6 +156,8 @@ class Work:
         job_queries.add_inputs(connection, {n: self.inputs[n] for n in self.new_inputs})
         add_submissions(connection, self.new_submissions, self.now)
         job_queries.add_jobs(connection, [self.jobs[number] for number in self.new_jobs])
+        for array in self.new_arrays:
+            add_array(connection, array)
         job_queries.save_jobs(connection, [self.jobs[number] for number in self.changed_jobs])
         job_queries.add_attempts(connection, self.new_attempts)
         job_queries.save_attempts(connection, self.changed_attempts.values())
@@ -186,6 +197,8 @@ class Work:
         """After the commit: publish, send what was decided, and begin anew."""
         board = self.board
         self.submitted.update(self.new_submissions)
+        for array in self.new_arrays:
+            board.jobs.update((job.id, job) for job in array)
         for number in (*self.new_jobs, *self.changed_jobs, *self.waits):
             job = self.jobs.get(number)
             if job is not None and job.ended_at is None:

@@ -15,6 +15,7 @@ from roost.core.model import (
     PriorityClass,
     Request,
 )
+from roost.core.output import output_path
 from roost.core.scheduler.decisions import Wait
 
 
@@ -50,7 +51,10 @@ class Said(msgspec.Struct, frozen=True):
 
 
 class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A job, whole. `wait` is kept in memory only; `command` is cut for showing."""
+    """A job, whole. `wait` is kept in memory only; `command` is cut for showing.
+
+    `output` is the pattern as it was given, the same for all elements of an array.
+    """
 
     id: int
     user: str
@@ -93,8 +97,15 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     input_id: int = 0
     wait: Wait | None = None
 
-    def scheduled(self) -> Job:
-        """What the scheduler is told of it."""
+    def output_file(self) -> bytes | None:
+        """The path that `output` stands for in this job."""
+        return self.output and output_path(
+            self.output, job=self.id, array_id=self.array_id, array_index=self.array_index,
+            name=self.name, user=self.user,
+        )  # fmt: skip
+
+    def scheduled(self, after: tuple[int, ...] | None = None) -> Job:
+        """What the scheduler is told of it; `after`: those of `self.after` still waited for."""
         return Job(
             id=self.id,
             user=self.user,
@@ -102,7 +113,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
             priority_class=self.priority_class,
             request=self.request,
             submitted_at=self.submitted_at,
-            after=self.after,
+            after=self.after if after is None else after,
             begin_at=self.begin_at,
             held=self.held,
             array_id=self.array_id,

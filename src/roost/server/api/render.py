@@ -122,6 +122,7 @@ def job_json(
     """One job, whole but for `wait`. `private`: for its owner or an operator."""
     request = job.request
     mean = round(100.0 * job.busy_s / job.observed_s, 1) if job.observed_s > 0 else None
+    output = job.output_file() if private else None
     command = [printable(word) for word in (job.command if private else job.command[:1])]
     return {
         "job": job.id,
@@ -163,7 +164,7 @@ def job_json(
         "array_index": job.array_index,
         "held": job.held,
         "directory": printable(job.directory) if private else None,
-        "output": printable(job.output) if private and job.output is not None else None,
+        "output": None if output is None else printable(output),
         "command": command,
         "pty": job.pty,
         "source": msgspec.to_builtins(job.source) if private and job.source else None,
