@@ -66,8 +66,9 @@ def _lines(path: Path) -> list[list[str]]:
 
 def _training(roost: Daemon, who: Account, name: str, *words: str) -> int:
     script = who.home / "training.py"
-    script.write_text(TRAINING)
-    os.chown(script, who.uid, who.gid)
+    if not script.exists():  # An earlier job may be reading it this moment.
+        script.write_text(TRAINING)
+        os.chown(script, who.uid, who.gid)
     return roost.run(
         who.name, "--class", "background", "-g", "1", "--", "/usr/bin/python3", str(script),
         name, *words,
