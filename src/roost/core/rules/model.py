@@ -1,7 +1,7 @@
 """The rules as data, every field with its default: an empty file is a working set of rules.
 
 `roost.core.rules.load` makes these from TOML and names what is wrong; the scheduler and the server
-read them. Sections on windows, bookings and prices will stand beside these.
+read them. Periods stay text here; `roost.core.rules.calendar` says when they are open.
 """
 
 from __future__ import annotations
@@ -14,11 +14,20 @@ from roost.core.model import PriorityClass
 
 @dataclass(frozen=True, slots=True)
 class ClassRules:
-    """`preempts`: classes that a job of this class may take GPUs from when none is free."""
+    """`preempts`: classes that a job of this class may take GPUs from when none is free.
+
+    `budget_gpu_s`: GPU seconds of each user in a calendar month, None without limit. `give_way`:
+    how a job gives its GPUs up, "requeue", "suspend" or "checkpoint". `idle_for_s`: only on GPUs
+    that nobody used for so long.
+    """
 
     preempts: tuple[PriorityClass, ...] = ()
     min_run_s: float = 0.0
     grace_s: float = 60.0
+    budget_gpu_s: float | None = None
+    require_reason: bool = False
+    give_way: str = "requeue"
+    idle_for_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,7 @@ class Limits:
     """All that fit are applied; the key of the one that refuses is `limits.PATH.max_…`.
 
     `classes` limits a whole class, `per_user_of_class` each user within it; the same for groups.
+    `during`: by period, what holds besides these while it is open (no `during` of its own).
     """
 
     per_user: Limit = Limit()
@@ -44,21 +54,79 @@ class Limits:
     groups: Mapping[str, Limit] = field(default_factory=dict)
     users: Mapping[str, Limit] = field(default_factory=dict)
     group_of_class: Mapping[tuple[str, PriorityClass], Limit] = field(default_factory=dict)
+    during: Mapping[str, Limits] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class GroupRules:
-    """`members` are Linux accounts, and with `@name` Linux groups; `share` weighs fair share."""
+    """`members` are Linux accounts, and with `@name` Linux groups; `share` weighs fair share
+    among the groups of the same `parent`, None at the top."""
 
     members: tuple[str, ...] = ()
     share: float = 1.0
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FairShare:
+    """`charge`: "held" counts GPUs while they are held, "busy" while they also compute."""
+
     half_life_s: float = 7 * 86400.0
     weight: float = 1.0
     age_weight_per_day: float = 0.1
+    charge: str = "held"
+
+
+@dataclass(frozen=True, slots=True)
+class Days:
+    """`holidays` and `working_days` (worked although at a weekend or holiday): dates as
+    "2026-10-01" or "2026-10-01..2026-10-07"."""
+
+    holidays: tuple[str, ...] = ()
+    working_days: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """When long jobs may start: those above `jobs_over_s`, and those without a walltime.
+
+    `open`: periods; empty `classes` and `groups` stand for all. `at_close`: "finish" lets the job
+    run, "warn" gives notice `notice_s` before, "end" also ends it at the close.
+    """
+
+    jobs_over_s: float = 0.0
+    open: tuple[str, ...] = ()
+    exempt: tuple[PriorityClass, ...] = ()
+    classes: tuple[PriorityClass, ...] = ()
+    groups: tuple[str, ...] = ()
+    at_close: str = "finish"
+    notice_s: float = 1800.0
+
+
+@dataclass(frozen=True, slots=True)
+class IdleReclaim:
+    """A held GPU below `below_percent` for `after_s` is warned of, and freed `warn_s` later."""
+
+    enabled: bool = False
+    after_s: float = 1800.0
+    below_percent: float = 5.0
+    warn_s: float = 600.0
+    exempt_users: tuple[str, ...] = ()
+    exempt_groups: tuple[str, ...] = ()
+    exempt_classes: tuple[PriorityClass, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BookingRules:
+    """How far ahead and how long GPUs may be booked. `no_show_s` after its start an unused booking
+    is given up; `background_notice_s` before it background jobs on its GPUs are told to leave."""
+
+    horizon_s: float = 14 * 86400.0
+    longest_s: float = 3 * 86400.0
+    per_user_gpu_s: float | None = None
+    no_show_s: float = 900.0
+    reminder_s: float = 900.0
+    background_notice_s: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +160,8 @@ class Rules:
     max_array: int = 10_000
     sample_s: float = 1.0
     stray_gpu_use: str = "warn"
+    days: Days = Days()
+    periods: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    windows: Mapping[str, Window] = field(default_factory=dict)
+    idle_reclaim: IdleReclaim = IdleReclaim()
+    bookings: BookingRules = BookingRules()
