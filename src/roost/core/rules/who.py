@@ -37,6 +37,16 @@ def known_group(rules: Rules, group: str) -> bool:
     return group in rules.groups or group == rules.default_group
 
 
+def lineage(rules: Rules, group: str) -> tuple[str, ...]:
+    """The group, its parent, the parent of that, up to the top."""
+    found: list[str] = []
+    at: str | None = group
+    while at is not None and at not in found:
+        found.append(at)
+        at = rules.groups[at].parent if at in rules.groups else None
+    return tuple(found)
+
+
 def is_operator(rules: Rules, user: str, linux_groups: Collection[str]) -> bool:
     """Root always is, whatever the file says."""
     return user == "root" or listed(rules.operators, user, linux_groups)
