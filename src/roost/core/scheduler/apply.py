@@ -13,6 +13,7 @@ from roost.core.scheduler.decisions import Decision, Finish, Stop
 from roost.core.scheduler.eligibility import Begins, end_job, settle, unmet_of
 from roost.core.scheduler.state import STUCK_AFTER_S, Entry, State
 
+RAN_THROUGH = (JobState.COMPLETED, JobState.FAILED, JobState.TIMEOUT)
 STOPPABLE = (JobState.STARTING, JobState.RUNNING, JobState.SUSPENDED)
 
 
@@ -108,6 +109,9 @@ class Changes:
             return
         if event.requeue and entry.job.requeue:
             entry.done_s += max(0.0, entry.safe_at - entry.started_at)
+        elif not event.requeue and event.state in RAN_THROUGH:
+            run_s = entry.done_s + max(0.0, event.at - entry.started_at)
+            self._state.forecast.ended(entry.job, run_s)
         self._state.free_gpus(entry)
         if event.requeue and not entry.cancelled:
             self._state.back_to_queue(entry)

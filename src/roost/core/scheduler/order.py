@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import math
 from heapq import heapify
+from typing import TYPE_CHECKING
 
 from roost.core.scheduler.policy import By, Policy
 from roost.core.scheduler.queue import Bucket
-from roost.core.scheduler.state import Entry, State
+
+if TYPE_CHECKING:
+    from roost.core.scheduler.state import Entry, State
 
 DAY_S = 86400.0
 # What is expected of a job that says nothing and of whose kind nothing is known.

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from roost.core.model import Gpu, Grant, Job, JobState
 from roost.core.rules.model import Rules
+from roost.core.scheduler.backlog import Backlog
+from roost.core.scheduler.forecast import Forecast
 from roost.core.scheduler.limits import Counts, limit_keys, units_of
 from roost.core.scheduler.links import link_islands
 from roost.core.scheduler.nodes import Nodes
-from roost.core.scheduler.policy import RULES, Policy
+from roost.core.scheduler.policy import RULES, By, Policy
 from roost.core.scheduler.queue import Queue
 from roost.core.scheduler.reserved import Reservation
 from roost.core.scheduler.slot import Slot
@@ -106,6 +108,9 @@ class State:
         self.counts = Counts()
         self.waiting = Counts()
         self.usage = Usage()
+        self.forecast = Forecast()
+        self.backlog = Backlog()
+        self.foresees = policy.by is By.SHORT_FIRST
 
     # -- GPUs ----------------------------------------------------------------------------------
 
@@ -174,8 +179,17 @@ class State:
     def add(self, entry: Entry) -> None:
         self.entries[entry.job.id] = entry
         self.usage.enter(entry.job.group, entry.job.user)
+        if self.foresees:
+            self._foresee(entry)
         if entry.state is JobState.PENDING:
             self.waiting.add(limit_keys(entry.job), 0)
+
+    def _foresee(self, entry: Entry) -> None:
+        """What is expected of a new job, and for how long later ones may pass it."""
+        entry.expected_s = self.forecast.expected_s(entry.job)
+        self.backlog.waits(entry, self.now)
+        drain_s = self.backlog.gpu_s(self.now) / max(1, len(self.slots))
+        entry.most_behind_s = self.policy.delay_s + self.policy.delay_factor * drain_s
 
     def forget(self, entry: Entry, state: JobState) -> None:
         """The job has ended for good."""
@@ -185,6 +199,7 @@ class State:
         if entry.state is JobState.PENDING:
             self.waiting.remove(limit_keys(job), 0)
         del self.entries[job.id]
+        self.backlog.gone(job.id)
         self.usage.leave(job.group, job.user)
         self.ended[job.id] = state
         if len(self.ended) > KEPT_ENDS:
@@ -193,6 +208,8 @@ class State:
     def back_to_queue(self, entry: Entry) -> None:
         """It waits again, in its old place."""
         entry.state = JobState.PENDING
+        if self.foresees:
+            self.backlog.waits(entry, self.now)
         self.waiting.add(limit_keys(entry.job), 0)
 
     def start(self, entry: Entry, grants: tuple[Grant, ...]) -> None:
@@ -223,6 +240,8 @@ class State:
         self.counts.add(limit_keys(job), entry.units)
         self.usage.change_rate(job.group, job.user, entry.units)
         self.active[job.id] = None
+        if self.foresees:
+            self.backlog.runs(entry, self.now)
 
     def free_gpus(self, entry: Entry) -> None:
         job = entry.job

@@ -1,0 +1,87 @@
+"""A trace: what people once submitted, and for how long it ran. The readers make it, the replay
+runs it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roost.core.model import PriorityClass
+
+
+@dataclass(frozen=True, slots=True)
+class TraceJob:
+    """One job of the past. `gpus` may be a fraction of one; `estimate_s` None: nobody said.
+
+    `submit_s` counts from the first submission of the trace; `duration_s` is without any waiting.
+    """
+
+    id: str
+    user: str
+    group: str
+    submit_s: float
+    gpus: float
+    duration_s: float
+    estimate_s: float | None = None
+    priority_class: PriorityClass | None = None
+    state: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Jobs in the order of their submission (those of one instant by id, as text), and how many
+    rows were left out, by the code of the reason."""
+
+    jobs: tuple[TraceJob, ...]
+    left_out: tuple[tuple[str, int], ...] = ()
+
+
+class TraceError(Exception):
+    """A row that cannot be read: a code of the `replay` catalogue with its numbers."""
+
+    def __init__(self, code: str, **numbers: str | int) -> None:
+        super().__init__(code, numbers)
+        self.code = code
+        self.numbers = numbers
+
+
+class Rows:
+    """Collects jobs and counts what is left out; `trace` then puts them into order."""
+
+    def __init__(self) -> None:
+        self._jobs: list[TraceJob] = []
+        self._left_out: dict[str, int] = {}
+
+    def add(self, job: TraceJob) -> None:
+        self._jobs.append(job)
+
+    def leave_out(self, code: str) -> None:
+        self._left_out[code] = self._left_out.get(code, 0) + 1
+
+    def trace(self) -> Trace:
+        """Raises TraceError where no job is left."""
+        if not self._jobs:
+            raise TraceError("no_jobs")
+        first = min(job.submit_s for job in self._jobs)
+        moved = sorted(self._jobs, key=lambda job: (job.submit_s, job.id))
+        if first:
+            moved = [_moved(job, first) for job in moved]
+        return Trace(tuple(moved), tuple(sorted(self._left_out.items())))
+
+
+def _moved(job: TraceJob, by: float) -> TraceJob:
+    return TraceJob(
+        job.id, job.user, job.group, job.submit_s - by, job.gpus, job.duration_s, job.estimate_s,
+        job.priority_class, job.state,
+    )  # fmt: skip
+
+
+def number(text: str, line: int, column: str) -> float:
+    """A finite number that is not negative. Raises TraceError, naming line and column."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise TraceError("not_a_number", line=line, column=column, value=text) from None
+    if not 0.0 <= value < 1e15:
+        raise TraceError("not_in_range", line=line, column=column, value=text)
+    return value

@@ -1,0 +1,45 @@
+"""How long jobs will run, from how long their user's last ones of that size did.
+
+People ask for more than they need, each in their own way: what is learnt is the part of the
+walltime that was used, or where none was given, the time. An average of the last few is what works
+for such a series (Tsafrir, Etsion and Feitelson, IEEE TPDS 18(6), 2007, take the last two).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from roost.core.model import Job
+
+REMEMBERED = 8
+Kind = tuple[str, str, int, bool]
+
+
+class Forecast:
+    """Run times by user, GPUs, and whether a walltime was given."""
+
+    def __init__(self) -> None:
+        self._past: dict[Kind, deque[float]] = {}
+
+    def ended(self, job: Job, run_s: float) -> None:
+        """A job ran to its own end, for so long in all."""
+        walltime_s = job.request.walltime_s
+        seen = run_s if walltime_s is None else min(1.0, run_s / max(walltime_s, 1e-6))
+        kind = _kind(job)
+        past = self._past.get(kind)
+        if past is None:
+            past = self._past[kind] = deque(maxlen=REMEMBERED)
+        past.append(seen)
+
+    def expected_s(self, job: Job) -> float | None:
+        """Seconds in all; None where nothing is known of such jobs."""
+        past = self._past.get(_kind(job))
+        walltime_s = job.request.walltime_s
+        if not past:
+            return walltime_s
+        mean = sum(past) / len(past)
+        return mean if walltime_s is None else mean * walltime_s
+
+
+def _kind(job: Job) -> Kind:
+    return job.user, job.group, job.request.gpus, job.request.walltime_s is not None
