@@ -1,223 +1,198 @@
-"""When the periods and windows of the rules are open, as instants.
+"""When the periods of the rules are open: now, the next change, the next opening, the month.
 
-A span means the clock on the wall: where an hour is skipped or comes twice it is shorter or longer.
-Pure: no clock. What was found is kept, so that asking again about the same time costs little.
+A period is open at an instant if the wall clock of the rules' zone stands inside it then; where
+the clock jumps, it is shorter or longer. Instants are epoch seconds; nothing here reads a clock.
 """
 
 from __future__ import annotations
 
+import bisect
 import math
-from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from datetime import date, timedelta, tzinfo
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
-from roost.core.rules.model import Days, Rules
-from roost.core.rules.spans import HOLIDAYS, OFF, WORKING, Span, days_of, parse_dates, parse_span
-from roost.core.rules.zone import date_at, instant, month_at, zone_of
+from roost.core.rules.model import Rules
+from roost.core.rules.periods import Minutes, Term, dates_of, merged, parse_term
 
-_SETTLED_DAYS = 40  # a week that repeats so often without a change has none
-_KEPT_EDGES = 20_000
-_DAY = timedelta(days=1)
+DAY_S = 86400
+HORIZON_DAYS = 3 * 366
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_ORDINAL = _EPOCH.toordinal()
+
+Opening = tuple[float, float]
+Period = str | tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Memo:
+    """The answer for [start, end), around what was last asked; `change` is infinite for none."""
+
+    start: float
+    end: float
+    is_open: bool
+    change: float
 
 
 class Calendar:
-    """The periods and windows of one set of rules. Made anew when the rules change.
+    """The periods of one version of the rules. What it keeps is only what it computed already.
 
-    Intervals are half open: a period is open at the instant at which it opens, and no longer at
-    the one at which it closes. Periods are named as in the rules. KeyError for one that is not.
+    A period is asked for by its name, "not NAME", a span such as "sat-sun 08:00-20:00", or a tuple
+    of these, open while any is. Each method raises PeriodError for what is none of these.
     """
 
     def __init__(self, rules: Rules) -> None:
-        self.zone = zone_of(rules.time_zone)
-        kinds = _Kinds(rules.days)
-        self._lines = {
-            name: _Line(spans_of(words, rules), self.zone, kinds)
-            for name, words in rules.periods.items()
-        }
-        self._windows = {
-            name: _Line(spans_of(window.open, rules), self.zone, kinds)
-            for name, window in rules.windows.items()
-        }
-        self._month = (0.0, 0.0)
+        self.rules = rules
+        self._zone = ZoneInfo(rules.time_zone)
+        self._dates = dates_of(rules.days)
+        self._terms: dict[Period, tuple[Term, ...]] = {}
+        self._days: dict[tuple[Period, int], tuple[Opening, ...]] = {}
+        self._pieces: dict[int, tuple[tuple[int, int, int], ...]] = {}
+        self._memos: dict[Period, _Memo] = {}
 
-    def is_open(self, period: str, at: float) -> bool:
-        return self._lines[period].look(at).open
+    def is_open(self, period: Period, at: float) -> bool:
+        return self._around(period, at).is_open
 
-    def next_change(self, period: str, at: float) -> float | None:
-        """The first instant after `at` at which it opens or closes; None: it never does."""
-        return _known(self._lines[period].look(at))
+    def next_change(self, period: Period, at: float) -> float | None:
+        """The first instant after `at` at which it opens or closes; None: in three years none."""
+        change = self._around(period, at).change
+        return None if change == math.inf else change
 
-    def closes_at(self, period: str, at: float) -> float | None:
-        """When it closes; None if it is closed at `at`, or open for ever."""
-        return _closes(self._lines[period].look(at))
+    def opens_for(self, period: Period, at: float) -> float:
+        """Seconds that it stays open from `at`: 0 where it is closed, infinite without an end."""
+        memo = self._around(period, at)
+        return memo.change - at if memo.is_open else 0.0
 
-    def next_open(self, period: str, at: float) -> float | None:
-        """`at` itself where it is open; None if it never opens again."""
-        return _opens(self._lines[period].look(at), at)
+    def next_open(self, period: Period, at: float, at_least_s: float = 0.0) -> float | None:
+        """The first instant from `at` on from which it stays open for `at_least_s`; None: in three
+        years none."""
+        if self.opens_for(period, at) >= max(at_least_s, 1e-9):
+            return at
+        day = math.floor(at / DAY_S)
+        for begin, close in self._openings(period, day, day + HORIZON_DAYS):
+            if begin > at and close - begin >= at_least_s:
+                return begin
+        return None
 
-    def window_open(self, window: str, at: float) -> bool:
-        return self._windows[window].look(at).open
+    def _around(self, period: Period, at: float) -> _Memo:
+        memo = self._memos.get(period)
+        if memo is not None and memo.start <= at < memo.end:
+            return memo
+        memo = self._look(period, at)
+        self._memos[period] = memo
+        return memo
 
-    def window_closes_at(self, window: str, at: float) -> float | None:
-        return _closes(self._windows[window].look(at))
+    def _look(self, period: Period, at: float) -> _Memo:
+        day = math.floor(at / DAY_S)
+        start = float(day * DAY_S)
+        last = (day + HORIZON_DAYS) * DAY_S
+        is_open, change = False, math.inf
+        for begin, close in self._openings(period, day, day + HORIZON_DAYS):
+            if begin > at:
+                change = begin
+                break
+            if at < close:
+                start, is_open = begin, True
+                change = close if close < last else math.inf
+                break
+            start = close
+        # Without a change the years ahead are looked at once a day again.
+        end = change if change < math.inf else float((day + 1) * DAY_S)
+        return _Memo(start, end, is_open, change)
 
-    def window_next_open(self, window: str, at: float) -> float | None:
-        return _opens(self._windows[window].look(at), at)
+    def _openings(self, period: Period, first: int, last: int) -> Iterator[Opening]:
+        """Openings of the UTC days [first, last), oldest first, merged over midnight."""
+        held: Opening | None = None
+        for day in range(first, last):
+            for opening in self._of_day(period, day):
+                if held is not None and held[1] == opening[0]:
+                    held = (held[0], opening[1])
+                    continue
+                if held is not None:
+                    yield held
+                held = opening
+            if held is not None and held[1] < (day + 1) * DAY_S:
+                yield held
+                held = None
+        if held is not None:
+            yield held
 
-    def window_next_change(self, window: str, at: float) -> float | None:
-        return _known(self._windows[window].look(at))
+    def _of_day(self, period: Period, day: int) -> tuple[Opening, ...]:
+        """The openings within one UTC day."""
+        key = (period, day)
+        found = self._days.get(key)
+        if found is None:
+            if len(self._days) > 100_000:
+                self._days.clear()
+            found = self._days[key] = tuple(self._compute(self._terms_of(period), day))
+        return found
 
-    def month_of(self, at: float) -> tuple[float, float]:
-        """Start and end of the calendar month around `at`, in the zone of the rules."""
-        start, end = self._month
-        if not start <= at < end:
-            self._month = start, end = month_at(at, self.zone)
-        return start, end
+    def _terms_of(self, period: Period) -> tuple[Term, ...]:
+        terms = self._terms.get(period)
+        if terms is None:
+            words = (period,) if isinstance(period, str) else period
+            terms = tuple(parse_term(word, self.rules.periods) for word in words)
+            self._terms[period] = terms
+        return terms
 
+    def _compute(self, terms: tuple[Term, ...], day: int) -> Iterator[Opening]:
+        held: Opening | None = None
+        for start, end, offset in self._piece(day):
+            for begin, close in self._walls(terms, start, end, offset):
+                if held is not None and held[1] == begin:
+                    held = (held[0], close)
+                    continue
+                if held is not None:
+                    yield held
+                held = (begin, close)
+        if held is not None:
+            yield held
 
-def spans_of(words: Sequence[str], rules: Rules) -> tuple[Span, ...]:
-    """The spans of period names and expressions. Raises SpanError."""
-    found: list[Span] = []
-    for word in words:
-        inner = rules.periods.get(word)
-        found.extend([parse_span(word)] if inner is None else map(parse_span, inner))
-    return tuple(found)
+    def _walls(
+        self, terms: tuple[Term, ...], start: int, end: int, offset: int
+    ) -> Iterator[Opening]:
+        """Openings within [start, end), while the wall clock is `offset` ahead of UTC."""
+        for wall_day in range((start + offset) // DAY_S, (end + offset - 1) // DAY_S + 1):
+            midnight = wall_day * DAY_S - offset
+            for first, last in self._minutes(terms, wall_day):
+                begin, close = max(start, midnight + first * 60), min(end, midnight + last * 60)
+                if begin < close:
+                    yield float(begin), float(close)
 
+    def _minutes(self, terms: tuple[Term, ...], wall_day: int) -> Minutes:
+        day = wall_day + _EPOCH_ORDINAL
+        if len(terms) == 1:
+            return terms[0].minutes(day, self._dates)
+        return merged(part for term in terms for part in term.minutes(day, self._dates))
 
-class _Kinds:
-    """Which days are holidays and which are worked."""
+    def _piece(self, day: int) -> tuple[tuple[int, int, int], ...]:
+        """The UTC day cut where the offset from UTC changes: (start, end, offset), seconds."""
+        found = self._pieces.get(day)
+        if found is None:
+            start, end = day * DAY_S, (day + 1) * DAY_S
+            before, after = self._offset(start), self._offset(end)
+            found = ((start, end, before),)
+            if before != after:
+                at = bisect.bisect_left(
+                    range(start, end), True, key=lambda s: self._offset(s) != before
+                )
+                found = ((start, start + at, before), (start + at, end, after))
+            if len(self._pieces) > 10_000:
+                self._pieces.clear()
+            self._pieces[day] = found
+        return found
 
-    def __init__(self, days: Days) -> None:
-        self.working = _dates(days.working_days)
-        self.holidays = _dates(days.holidays) - self.working
+    def _offset(self, at: int) -> int:
+        moment = (_EPOCH + timedelta(seconds=at)).astimezone(self._zone)
+        offset = moment.utcoffset()
+        return int(offset.total_seconds()) if offset is not None else 0
 
-    def fits(self, span: Span, day: date) -> bool:
-        if span.first is not None and span.last is not None:
-            return span.first <= day <= span.last
-        if span.kind == HOLIDAYS:
-            return day in self.holidays
-        if span.kind in (WORKING, OFF):
-            worked = day in self.working or (day.weekday() < 5 and day not in self.holidays)
-            return worked == (span.kind == WORKING)
-        return day.weekday() in span.weekdays
-
-    def named(self, spans: Sequence[Span]) -> list[date]:
-        """The dates on which these spans may be other than in every week, and the days after."""
-        found: set[date] = set()
-        if any(span.kind for span in spans):
-            found |= self.holidays | self.working
-        for span in spans:
-            if span.first is not None and span.last is not None:
-                found |= set(days_of(span.first, span.last))
-        return sorted({day + n * _DAY for day in found for n in range(3)})
-
-
-def _dates(words: Sequence[str]) -> set[date]:
-    return {day for word in words for day in days_of(*parse_dates(word))}
-
-
-class _Stretch:
-    """From `start` to before `end` it is open, or closed. Infinite: for ever."""
-
-    __slots__ = ("end", "open", "start")
-
-    def __init__(self, start: float, end: float, open_: bool) -> None:
-        self.start, self.end, self.open = start, end, open_
-
-
-def _known(stretch: _Stretch) -> float | None:
-    return None if stretch.end == math.inf else stretch.end
-
-
-def _closes(stretch: _Stretch) -> float | None:
-    return _known(stretch) if stretch.open else None
-
-
-def _opens(stretch: _Stretch, at: float) -> float | None:
-    return at if stretch.open else _known(stretch)
-
-
-class _Line:
-    """One period along time: the instants at which it opens and closes, found day by day.
-
-    `_edges` are final: even ones open, odd ones close. All of them before `_until` are known.
-    """
-
-    def __init__(self, spans: Sequence[Span], zone: tzinfo, kinds: _Kinds) -> None:
-        self._spans, self._zone, self._kinds = spans, zone, kinds
-        self._named = kinds.named(spans)
-        self._last = _Stretch(0.0, 0.0, False)
-        self._edges: list[float] = []
-        self._from = self._until = math.inf
-        self._closing = -math.inf
-        self._day = date.min
-
-    def look(self, at: float) -> _Stretch:
-        """What holds at that instant, from when and until when."""
-        last = self._last
-        if last.start <= at < last.end:
-            return last
-        self._reach(at)
-        position = bisect_right(self._edges, at)
-        settled = 0
-        while position == len(self._edges) and self._until != math.inf:
-            if settled == _SETTLED_DAYS:
-                settled = 0
-                self._leap()
-                continue
-            self._one_day()
-            settled += 1
-        start = self._edges[position - 1] if position else self._from
-        end = self._edges[position] if position < len(self._edges) else math.inf
-        self._last = _Stretch(start, end, position % 2 == 1)
-        return self._last
-
-    def _reach(self, at: float) -> None:
-        """Makes the edges known up to `at`."""
-        far = self._until != math.inf and at - self._until > 400 * 86400.0
-        if at < self._from or far or len(self._edges) > _KEPT_EDGES:
-            # A span that covers `at` began on its day or on the one before; a day more is for
-            # clocks that go back over midnight.
-            self._day = date_at(at, self._zone) - 2 * _DAY
-            self._from = self._until = instant(self._day + _DAY, 0, self._zone)
-            self._edges, self._closing = [], -math.inf
-            self._one_day()
-        while self._until <= at:
-            self._one_day()
-
-    def _one_day(self) -> None:
-        day = self._day
-        for start, end in sorted(
-            (instant(day, span.start, self._zone), instant(day, span.end, self._zone))
-            for span in self._spans
-            if self._kinds.fits(span, day)
-        ):
-            if start == end:
-                continue
-            if len(self._edges) % 2 and start <= self._closing:
-                self._closing = max(self._closing, end)
-                continue
-            self._close()
-            self._edges.append(start)
-            self._closing = end
-        self._day = day + _DAY
-        self._until = instant(self._day, 0, self._zone)
-        if self._closing < self._until:
-            self._close()
-
-    def _close(self) -> None:
-        if len(self._edges) % 2:
-            self._edges.append(self._closing)
-
-    def _leap(self) -> None:
-        """Every week is like the last ones up to the next date that is named."""
-        position = bisect_left(self._named, self._day)
-        if position == len(self._named):
-            self._until = math.inf
-            return
-        day = self._named[position] - _DAY
-        if day > self._day:
-            self._day = day
-            self._until = instant(day, 0, self._zone)
-            if len(self._edges) % 2:
-                self._closing = self._until
+    def month_of(self, at: float) -> Opening:
+        """Start and end of the calendar month around `at`, in the rules' zone, epoch seconds."""
+        moment = datetime.fromtimestamp(at, self._zone)
+        first = datetime(moment.year, moment.month, 1, tzinfo=self._zone)
+        year, month = (
+            (moment.year + 1, 1) if moment.month == 12 else (moment.year, moment.month + 1)
+        )
+        return first.timestamp(), datetime(year, month, 1, tzinfo=self._zone).timestamp()
