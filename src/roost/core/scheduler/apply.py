@@ -102,6 +102,7 @@ class Changes:
         if entry.state is JobState.STARTING:
             entry.state = JobState.RUNNING
             entry.started_at = entry.safe_at = event.at
+            self._state.ends_otherwise(entry)
 
     def _ended(self, event: ev.JobEnded) -> None:
         entry = self._state.entries.get(event.job)
@@ -139,6 +140,7 @@ class Changes:
         until = state.now + grace_s + STUCK_AFTER_S
         entry.ending_by = until if entry.ending_by is None else min(until, entry.ending_by)
         entry.state = JobState.COMPLETING
+        state.ends_otherwise(entry)
         self._out.append(Stop(entry.job.id, entry.attempt, reason, grace_s, requeue))
 
     def _finish(self, entry: Entry, code: str) -> None:
@@ -168,6 +170,7 @@ class Changes:
         if event.state in (JobState.PREEMPTING, JobState.COMPLETING):
             grace_s = state.rules.classes[job.priority_class].grace_s
             entry.ending_by = event.at + grace_s + STUCK_AFTER_S
+            state.ends_otherwise(entry)
         if event.preempt_by is not None:
             entry.preempted_for = event.preempt_by
             self.earmarked[event.preempt_by] = None

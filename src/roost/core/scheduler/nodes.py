@@ -15,10 +15,10 @@ class Node:
     """One server. `free` holds the order numbers of its free GPUs, ascending.
 
     `plain`: its GPUs are all alike to a job (one model, one NUMA node, no links, none shared), so
-    that any of them do equally well.
+    that any of them do equally well. `version` changes with whatever happens to one of them.
     """
 
-    __slots__ = ("free", "name", "order", "plain", "size", "slots")
+    __slots__ = ("free", "name", "order", "plain", "size", "slots", "version")
 
     def __init__(self, name: str, order: int) -> None:
         self.name = name
@@ -27,6 +27,7 @@ class Node:
         self.slots: list[Slot] = []
         self.free: list[int] = []
         self.plain = False
+        self.version = 0
 
 
 class Nodes:
@@ -68,11 +69,12 @@ class Nodes:
 
     def update(self, slot: Slot) -> None:
         """Something about this slot has changed: is it free?"""
+        node = self._by_name[slot.gpu.server]
+        node.version += 1
         free = slot.available
         if free is slot.free:
             return
         slot.free = free
-        node = self._by_name[slot.gpu.server]
         if free:
             insort(node.free, slot.order)
             self.free_count += 1

@@ -9,12 +9,11 @@ from dataclasses import dataclass
 
 from roost.core.model import JobState
 from roost.core.scheduler.limits import UNITS, share_units
-from roost.core.scheduler.order import turn_of
 from roost.core.scheduler.placement import choose_whole
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import Claim, Entry, State
-from roost.core.scheduler.taking import take_by_turn
+from roost.core.scheduler.taking import Victims, take_by_turn
 
 GIB = 1 << 30
 # Combinations kept at once. Reached only with many victims of odd sizes while GPUs, CPUs and
@@ -52,33 +51,27 @@ def may_preempt(state: State, entry: Entry, victim: Entry) -> bool:
     which = victim.job.priority_class
     if victim.state not in (JobState.RUNNING, JobState.STARTING):
         return False
-    if which in classes[entry.job.priority_class].preempts:
-        return state.now >= victim.started_at + classes[which].min_run_s
-    return state.policy.preempts and _comes_later(state, entry, victim)
+    return (
+        which in classes[entry.job.priority_class].preempts
+        and state.now >= victim.started_at + classes[which].min_run_s
+    )
 
 
-def _comes_later(state: State, entry: Entry, victim: Entry) -> bool:
-    """The victim's turn is so much later that the job may have its GPUs.
-
-    A job's turn does not change while it waits and only comes nearer while it runs, so that the two
-    never take from each other in turns.
-    """
-    policy, job = state.policy, entry.job
-    if victim.job.priority_class is not job.priority_class or not victim.job.requeue:
-        return False
-    if policy.min_run_s and state.now < victim.started_at + policy.min_run_s:
-        return False
-    mine, others = turn_of(policy, entry, state.now), turn_of(policy, victim, state.now)
-    return others > mine + policy.margin_s
-
-
-def plan(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
+def plan(
+    state: State, pool: Pool, entry: Entry, banned: Collection[str], victims: Victims
+) -> Plan | None:
     """Whom to preempt so that the job starts; None where nobody may be, or it would not help."""
-    if not state.rules.classes[entry.job.priority_class].preempts and not state.policy.preempts:
-        return None
-    if state.policy.preempts and not entry.job.request.shared:
-        taken = take_by_turn(state, pool, entry, banned, lambda n: _yields(state, entry, n))
+    if state.rules.classes[entry.job.priority_class].preempts:
+        found = _plan_by_class(state, pool, entry, banned)
+        if found is not None:
+            return found
+    if state.policy.preempts and entry.job.request.gpus:
+        taken = take_by_turn(state, pool, entry, banned, victims)
         return None if taken is None else Plan(*taken)
+    return None
+
+
+def _plan_by_class(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
     if entry.job.request.shared:
         return _plan_share(state, pool, entry, banned)
     return _plan_whole(state, pool, entry, banned)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from roost.core.scheduler.horizon import earliest
+from roost.core.scheduler.placement import choose_whole
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.reserved import NEVER, Reservation
 from roost.core.scheduler.slot import Slot
@@ -30,6 +31,8 @@ def reserve(
     """A reservation for a job that finds no room. None where it could not start even if every
     job ended (GPUs drained or used by strangers): it must not keep others from theirs."""
     request = entry.job.request
+    if not reservations and (quick := _first(state, pool, entry)) is not None:
+        return quick
     ends = {number: end_for(state, state.entries[number], entry) for number in state.active}
     taken = frozenset[str]().union(*(r.slots for r in reservations))
     if request.shared:
@@ -58,6 +61,41 @@ def reserve(
         spare_cpus=max(0, cpus - request.cpus),
         spare_memory_bytes=max(0, memory_bytes - (request.memory_bytes or 0)),
         ends_at=NEVER if request.walltime_s is None else at + request.walltime_s,
+    )
+
+
+def _first(state: State, pool: Pool, entry: Entry) -> Reservation | None:
+    """The quick way, for GPUs alone of a job that takes from nobody; None where it does not do."""
+    request = entry.job.request
+    if (
+        not request.gpus
+        or request.gpu_model is not None
+        or state.rules.classes[entry.job.priority_class].preempts
+    ):
+        return None
+    cpus, memory_bytes = pool.room_for(entry)
+    need = request.memory_bytes or 0
+    if request.cpus > cpus or need > memory_bytes:
+        return None
+    room = state.ends.first(request.gpus, state.now)
+    if room is None or room[1] == NEVER:
+        return None
+    free, at = room
+    slots = choose_whole(free, request.gpus, pool.islands, pool.nodes.largest)
+    if slots is None:
+        return None
+    for number in state.active if state.used_cpus or state.used_memory_bytes else ():
+        other = state.entries[number]
+        if other.ends_at is not None and other.ends_at <= at:
+            cpus += other.job.request.cpus
+            memory_bytes += other.job.request.memory_bytes or 0
+    return Reservation(
+        entry.job.id,
+        frozenset(slot.gpu.uuid for slot in slots),
+        at,
+        cpus - request.cpus,
+        memory_bytes - need,
+        NEVER if request.walltime_s is None else at + request.walltime_s,
     )
 
 

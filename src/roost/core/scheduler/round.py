@@ -26,22 +26,48 @@ from roost.core.scheduler.queue import Bucket
 from roost.core.scheduler.reservation import Kind, kind_of, reserve
 from roost.core.scheduler.reserved import Reservation, in_the_way
 from roost.core.scheduler.state import STUCK_AFTER_S, Entry, State
+from roost.core.scheduler.taking import Victims
 
 # Longer than any walltime: that of a job which has none.
 NEVER_S = float("inf")
 
 
 class Round:
-    """`reservations` and `wanting` (a job that may preempt found nobody to) stay to be read."""
+    """`reservations` and `wanting` (a job that may preempt found nobody to) stay to be read.
+
+    Room is kept for the first of a kind only when it is asked for: while nothing can start, nothing
+    can delay it.
+    """
 
     def __init__(self, state: State, out: list[Decision]) -> None:
         self._state = state
         self._out = out
         self._limits: dict[tuple[str, str, int], list[Applied]] = {}
-        self.reservations: list[Reservation] = []
+        self._kept: list[Reservation] = []
         self._kinds: set[Kind] = set()
+        self._blocked: list[Entry] = []
+        self._untold = False
         self.wanting = False
         self._pool = Pool(state)
+        self._victims = Victims(state)
+
+    @property
+    def reservations(self) -> list[Reservation]:
+        """The room that is kept for others, by jobs in their order."""
+        if self._untold:
+            self._untold = False
+            self._blocked = self._heads()
+        blocked, self._blocked = self._blocked, []
+        for entry in blocked:
+            if not self._limited(entry):
+                self._reserve(entry)
+        return self._kept
+
+    def _heads(self) -> list[Entry]:
+        """The first of each bucket, in their order."""
+        order = Order(self._state, self._state.policy)
+        heads = order.heads(list(self._state.queue.buckets.values()))
+        return [self._state.entries[head[4]] for head in sorted(heads)]
 
     def run(self, earmarked: Sequence[int] = ()) -> None:
         """Decides for every job in the queue. `earmarked`: jobs, restored, that others are
@@ -72,15 +98,21 @@ class Round:
         state = self._state
         order = Order(state, state.policy)
         buckets = list(state.queue.buckets.values())
+        if not any(self._may_start(bucket) for bucket in buckets):
+            self._untold = True
+            return
         failed: list[set[tuple[int, ...]]] = [set() for _ in buckets]
         heads = order.heads(buckets)
         strict = state.policy.backfill is Backfill.NONE
         while heads:
             _, _, _, _, job, number, position = heappop(heads)
             bucket = buckets[number]
-            if self._hopeless(bucket):
-                continue
             entry = state.entries[job]
+            if not self._may_start(bucket) and entry.claim is None:
+                if strict and not self._limited(entry):
+                    return
+                self._blocked.append(entry)
+                continue
             following = self._consider(bucket, entry, position, failed[number])
             if strict and entry.state is JobState.PENDING and not self._limited(entry):
                 return
@@ -102,11 +134,11 @@ class Round:
             if entry.claim is not None or self._limited(entry):
                 continue
             state.places.pop(entry.job.id, None)
-            self.reservations = list(state.places.values())
-            found = reserve(state, self._pool, entry, self.reservations)
+            self._kept = list(state.places.values())
+            found = reserve(state, self._pool, entry, self._kept)
             if found is not None and not self._settle_on(entry, found):
                 state.places[entry.job.id] = found
-        self.reservations = list(state.places.values())
+        self._kept = list(state.places.values())
 
     def _settle_on(self, entry: Entry, found: Reservation) -> bool:
         """Starts the job on the very GPUs of a reservation that begins now; False where it does
@@ -122,15 +154,17 @@ class Round:
         self._start(entry, tuple(Grant(slot.gpu.uuid) for slot in slots))
         return True
 
-    def _hopeless(self, bucket: Bucket) -> bool:
-        """Whole GPUs of which there are not even that many free, for a class that takes from
-        nobody, while another job keeps the first place for its kind: no need to look closer."""
-        gpus = bucket.key[3]
-        return (
-            not self._pool.nodes.could_hold(gpus)
-            and ("gpus", bucket.key[5]) in self._kinds
-            and not self._takes(bucket.priority_class)
-        )
+    def _may_start(self, bucket: Bucket) -> bool:
+        """False where a glance shows that no job of it finds room: not so many whole GPUs are
+        free together, and there is nobody to take them from."""
+        gpus, which = bucket.key[3], bucket.priority_class
+        if not gpus or self._pool.nodes.could_hold(gpus) or state_takes(self._state, which):
+            return True
+        policy = self._state.policy
+        if not policy.preempts:
+            return False
+        self.wanting = True
+        return self._victims.latest(which.value) > bucket.items[0][0] + policy.margin_s
 
     def _takes(self, which: PriorityClass) -> bool:
         """Jobs of this class may end up with GPUs that others hold now."""
@@ -146,8 +180,8 @@ class Round:
             if self._limited(entry):
                 return None
             if not self._try(entry, way):
-                self._reserve(entry)
-                if not way or self._hopeless(bucket):
+                self._blocked.append(entry)
+                if not way or not self._may_start(bucket):
                     return None
                 failed.add(tuple(r.job for r in way))
                 position += 1
@@ -195,7 +229,7 @@ class Round:
         if self._place(entry, way):
             return True
         banned = frozenset[str]().union(*(r.slots for r in way))
-        found = plan(self._state, self._pool, entry, banned)
+        found = plan(self._state, self._pool, entry, banned, self._victims)
         if found is None:
             self.wanting = self.wanting or self._takes(entry.job.priority_class)
             return False
@@ -209,6 +243,7 @@ class Round:
             victim.state = JobState.PREEMPTING
             victim.preempted_for = entry.job.id
             victim.ending_by = self._state.now + grace_s + STUCK_AFTER_S
+            self._state.ends_otherwise(victim)
             self._out.append(Preempt(number, victim.attempt, entry.job.id, grace_s, rule))
         self._pool.refresh()
         return True
@@ -243,10 +278,15 @@ class Round:
         kind = kind_of(entry)
         if kind in self._kinds or self._state.policy.backfill is not Backfill.FIRST:
             return
-        found = reserve(self._state, self._pool, entry, self.reservations)
+        found = reserve(self._state, self._pool, entry, self._kept)
         if found is not None:
             self._kinds.add(kind)
-            self.reservations.append(found)
+            self._kept.append(found)
+
+
+def state_takes(state: State, which: PriorityClass) -> bool:
+    """Jobs of this class may take from those of another."""
+    return bool(state.rules.classes[which].preempts)
 
 
 def find_grants(pool: Pool, entry: Entry, way: Sequence[Reservation]) -> tuple[Grant, ...] | None:

@@ -13,7 +13,6 @@ from roost.core.scheduler.eligibility import Begins
 from roost.core.scheduler.events import Event
 from roost.core.scheduler.explain import Explainer
 from roost.core.scheduler.policy import RULES, Policy
-from roost.core.scheduler.reserved import Reservation
 from roost.core.scheduler.round import Round
 from roost.core.scheduler.snapshot import Snapshot, snapshot_of
 from roost.core.scheduler.state import State
@@ -38,7 +37,7 @@ class Scheduler:
         self._state.looked = not look_first
         self._earmarked: dict[int, None] = {}
         self._begins = Begins()
-        self._reservations: tuple[Reservation, ...] = ()
+        self._round: Round | None = None
         self._wanting = False
         self._explainer: Explainer | None = None
 
@@ -62,7 +61,7 @@ class Scheduler:
         if self._state.looked:
             one.run(tuple(self._earmarked))
             self._earmarked.clear()
-        self._reservations = tuple(one.reservations)
+        self._round = one
         self._wanting = one.wanting
         self._explainer = None
         return out
@@ -86,7 +85,8 @@ class Scheduler:
         Equal requests of one user share the work, so that a long list costs little.
         """
         if self._explainer is None:
-            self._explainer = Explainer(self._state, self._reservations)
+            kept = () if self._round is None else tuple(self._round.reservations)
+            self._explainer = Explainer(self._state, kept)
         return self._explainer.wait(job)
 
     def check_submission(

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from roost.core.model import Gpu, Grant, Job, JobState
 from roost.core.rules.model import Rules
 from roost.core.scheduler.backlog import Backlog
+from roost.core.scheduler.ends import Ends
 from roost.core.scheduler.forecast import Forecast
 from roost.core.scheduler.limits import Counts, limit_keys, units_of
 from roost.core.scheduler.links import link_islands
 from roost.core.scheduler.nodes import Nodes
 from roost.core.scheduler.policy import RULES, By, Policy
 from roost.core.scheduler.queue import Queue
-from roost.core.scheduler.reserved import Reservation
+from roost.core.scheduler.reserved import NEVER, Reservation
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.usage import Usage
 
@@ -95,6 +96,7 @@ class State:
         self.used_memory_bytes = 0
         self.slots: dict[str, Slot] = {}
         self.nodes = Nodes()
+        self.ends = Ends(self.nodes, self._end_of)
         self.islands: dict[str, int] = {}
         self.foreign: dict[str, int] = {}
         self.out: dict[str, str] = {}
@@ -173,6 +175,16 @@ class State:
         for order, slot in enumerate(sorted(self.slots.values(), key=lambda one: one.order)):
             slot.order = order
         self.nodes.rebuild(tuple(self.slots.values()))
+        self.ends.forget()
+
+    def _end_of(self, number: int) -> float:
+        end = self.entries[number].ends_at
+        return NEVER if end is None else end
+
+    def ends_otherwise(self, entry: Entry) -> None:
+        """The job that holds GPUs ends at another time than was known."""
+        for grant in entry.grants:
+            self.nodes.update(self.slots[grant.gpu_uuid])
 
     # -- jobs ----------------------------------------------------------------------------------
 

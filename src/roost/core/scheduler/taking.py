@@ -4,9 +4,10 @@ the server where the fewest GPUs change hands, and only if the job can then real
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 
+from roost.core.model import JobState
 from roost.core.scheduler.limits import UNITS
 from roost.core.scheduler.nodes import Node
 from roost.core.scheduler.order import turn_of
@@ -14,7 +15,67 @@ from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import Claim, Entry, State
 
-Yields = Callable[[int], bool]
+NOBODY = float("-inf")
+# (turn, job, its slots on this server), the last turn first.
+Held = list[tuple[float, int, list[Slot]]]
+
+
+class Victims:
+    """Who could have to give way on each server, as of this round; looked up once and kept."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._nodes: dict[int, tuple[Held, list[Slot]]] = {}
+        self._latest: dict[str, float] | None = None
+
+    def on(self, node: Node) -> tuple[Held, list[Slot]]:
+        """Jobs that hold whole GPUs there and may be asked to go; GPUs that come free anyway."""
+        found = self._nodes.get(node.order)
+        if found is None:
+            found = self._nodes[node.order] = self._look(node)
+        return found
+
+    def _look(self, node: Node) -> tuple[Held, list[Slot]]:
+        state = self._state
+        policy, now = state.policy, state.now
+        slots: dict[int, list[Slot]] = {}
+        coming: list[Slot] = []
+        for slot in node.slots:
+            number = slot.whole
+            if number is None or slot.claim is not None or slot.foreign_bytes or not slot.open:
+                continue
+            if number in slots:
+                slots[number].append(slot)
+            elif state.ending_soon(number):
+                coming.append(slot)
+            else:
+                slots[number] = [slot]
+        held: Held = []
+        for number, mine in slots.items():
+            entry = state.entries[number]
+            if entry.state not in (JobState.RUNNING, JobState.STARTING) or not entry.job.requeue:
+                continue
+            if now >= entry.started_at + policy.min_run_s:
+                held.append((turn_of(policy, entry, now), number, mine))
+        held.sort(key=lambda one: (-one[0], one[1]))
+        return held, coming
+
+    def latest(self, which: str) -> float:
+        """No running job of that class has a later turn."""
+        if self._latest is None:
+            self._latest = {}
+            for node in self._state.nodes.all:
+                for turn, number, _ in self.on(node)[0]:
+                    name = self._state.entries[number].job.priority_class.value
+                    self._latest[name] = max(turn, self._latest.get(name, NOBODY))
+        return self._latest.get(which, NOBODY)
+
+    def changed(self, slots: Collection[Slot]) -> None:
+        """Jobs on these were asked to go: their servers are looked at anew."""
+        for node in self._state.nodes.all:
+            if any(slot.gpu.server == node.name for slot in slots):
+                self._nodes.pop(node.order, None)
+        self._latest = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,42 +89,44 @@ class Taking:
 
 
 def take_by_turn(
-    state: State, pool: Pool, entry: Entry, banned: Collection[str], yields: Yields
+    state: State, pool: Pool, entry: Entry, banned: Collection[str], victims: Victims
 ) -> tuple[tuple[int, ...], Claim] | None:
-    """Victims and claim; None where not enough would come free on any server (or servers)."""
+    """Victims and claim; None where not enough would come free on any server (or servers).
+
+    A job's turn does not change while it waits and only comes nearer while it runs, so that two
+    jobs never take from each other in turns.
+    """
     count, largest = entry.job.request.gpus, pool.nodes.largest
-    nodes = pool.nodes.all
-    if count <= largest:
-        parts = [count]
-    else:
-        whole, rest = divmod(count, largest)
-        parts = [largest] * whole + ([rest] if rest else [])
-    answers: dict[int, bool] = {}
-
-    def asked(number: int) -> bool:
-        if number not in answers:
-            answers[number] = yields(number)
-        return answers[number]
-
+    after = turn_of(state.policy, entry, state.now) + state.policy.margin_s
+    if not largest or victims.latest(entry.job.priority_class.value) <= after:
+        return None
+    whole, rest = (0, count) if count <= largest else divmod(count, largest)
+    parts = [largest] * whole + ([rest] if rest else [])
     chosen: list[Taking] = []
     for part in parts:
         taken = {one.order for one in chosen}
-        options = [
-            found
-            for node in nodes
-            if node.order not in taken
-            and (found := _on(state, pool, entry, node, part, banned, asked)) is not None
-        ]
-        if not options:
+        best: Taking | None = None
+        for node in pool.nodes.all:
+            if node.size < part or node.order in taken:
+                continue
+            found = _on(state, pool, entry, node, part, after, banned, victims)
+            if found is not None and (best is None or found.gpus < best.gpus):
+                best = found
+        if best is None:
             return None
-        chosen.append(min(options, key=lambda one: (one.gpus, one.order)))
-    victims = tuple(sorted({number for one in chosen for number in one.victims}))
+        chosen.append(best)
+    going = tuple(sorted({number for one in chosen for number in one.victims}))
     slots = tuple(slot for one in chosen for slot in one.slots)
-    if not victims or not _room(state, pool, entry, victims):
+    if not going or not _room(state, pool, entry, going):
         return None
-    helping = {*victims, *(number for slot in slots for number in slot.holders)}
+    victims.changed([slot for number in going for slot in _slots_of(state, number)])
+    helping = {*going, *(number for slot in slots for number in slot.holders)}
     names = tuple(slot.gpu.uuid for slot in slots)
-    return victims, Claim(names, tuple(sorted(helping)), count * UNITS)
+    return going, Claim(names, tuple(sorted(helping)), count * UNITS)
+
+
+def _slots_of(state: State, number: int) -> list[Slot]:
+    return [state.slots[grant.gpu_uuid] for grant in state.entries[number].grants]
 
 
 def _room(state: State, pool: Pool, entry: Entry, victims: tuple[int, ...]) -> bool:
@@ -78,38 +141,37 @@ def _room(state: State, pool: Pool, entry: Entry, victims: tuple[int, ...]) -> b
 
 
 def _on(
-    state: State, pool: Pool, entry: Entry, node: Node, count: int, banned: Collection[str],
-    yields: Yields,
+    state: State, pool: Pool, entry: Entry, node: Node, count: int, after: float,
+    banned: Collection[str], victims: Victims,
 ) -> Taking | None:  # fmt: skip
-    free: list[Slot] = []
-    held: dict[int, list[Slot]] = {}
-    for slot in node.slots:
-        if slot.gpu.uuid in banned or not pool.fits(slot, entry) or slot.foreign_bytes:
-            continue
-        if slot.claim not in (None, entry.job.id):
-            continue
-        if slot.whole is None and not slot.shares:
-            free.append(slot)
-        elif slot.whole is not None and (state.ending_soon(slot.whole) or yields(slot.whole)):
-            held.setdefault(slot.whole, []).append(slot)
-    if len(free) + sum(map(len, held.values())) < count:
-        return None
-    now, policy, entries = state.now, state.policy, state.entries
-    later = sorted(
-        held, key=lambda n: (not state.ending_soon(n), -turn_of(policy, entries[n], now), n)
-    )
-    got = len(free)
-    picked: list[int] = []
-    for number in later:
-        if got >= count:
+    held, coming = victims.on(node)
+    slots = pool.slots
+    have = [slots[order] for order in node.free]
+    have += coming
+    choosy = bool(banned) or entry.job.request.gpu_model is not None
+
+    def fit(among: list[Slot]) -> list[Slot]:
+        if not choosy:
+            return among
+        return [s for s in among if s.gpu.uuid not in banned and pool.model_fits(s, entry)]
+
+    have = fit(have)
+    got = len(have)
+    which = entry.job.priority_class
+    picked: list[tuple[int, list[Slot]]] = []
+    for turn, number, mine in held:
+        if got >= count or turn <= after:
             break
-        picked.append(number)
-        got += len(held[number])
-    for number in list(picked):
-        if got - len(held[number]) >= count:
-            picked.remove(number)
-            got -= len(held[number])
-    victims = tuple(n for n in picked if not state.ending_soon(n))
-    slots = sorted([*free, *(s for n in picked for s in held[n])], key=lambda s: s.order)
-    gpus = sum(entries[n].job.request.gpus for n in victims)
-    return Taking(gpus, node.order, victims, tuple(slots[:count]))
+        mine = fit(mine)
+        if mine and state.entries[number].job.priority_class is which:
+            picked.append((number, mine))
+            got += len(mine)
+    if got < count:
+        return None
+    for one in list(picked):
+        if got - len(one[1]) >= count:
+            picked.remove(one)
+            got -= len(one[1])
+    given = sorted([*have, *(slot for _, mine in picked for slot in mine)], key=lambda s: s.order)
+    gpus = sum(state.entries[number].job.request.gpus for number, _ in picked)
+    return Taking(gpus, node.order, tuple(number for number, _ in picked), tuple(given[:count]))
