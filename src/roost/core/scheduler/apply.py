@@ -92,6 +92,7 @@ class Changes:
 
     def _rules(self, rules: Rules) -> None:
         self._state.rules = rules
+        self._state.applied.clear()
         self._state.usage.set_half_life(rules.fair_share.half_life_s)
         self._state.mark_shared()
 

@@ -51,7 +51,7 @@ class Ends:
         `count` GPUs are; of several servers the one that is then fullest. None: never."""
         nodes = self._nodes
         if count > nodes.largest:
-            return None
+            return self._whole(count, now)
         at = NEVER
         lines = []
         for node in nodes.all:
@@ -75,3 +75,20 @@ class Ends:
         if best is None:
             return None
         return [nodes.slots[order] for order in sorted(best[1][:fewest])], at
+
+    def _whole(self, count: int, now: float) -> tuple[list[Slot], float] | None:
+        """All slots of whole servers that are free when there are enough of them; None also where
+        a part of a server is wanted beside them."""
+        nodes = self._nodes
+        if not nodes.largest or count % nodes.largest:
+            return None
+        lines = [self._line(node) for node in nodes.all]
+        full = sorted(
+            (line[0][-1], n) for n, line in enumerate(lines) if len(line[0]) == nodes.largest
+        )
+        wanted = count // nodes.largest
+        if len(full) < wanted:
+            return None
+        at = max(now, full[wanted - 1][0])
+        orders = sorted(o for end, n in full if end <= at for o in lines[n][1])
+        return [nodes.slots[order] for order in orders], at

@@ -39,11 +39,12 @@ class Nodes:
         self.free_count = 0
         self.largest = 0
         self._by_name: dict[str, Node] = {}
+        self._most_free: int | None = None
 
     def rebuild(self, slots: Sequence[Slot]) -> None:
         """Anew from all slots; to be called when there are other slots, or marks of them change."""
         self.slots = sorted(slots, key=lambda slot: slot.order)
-        self._by_name, self.free_count = {}, 0
+        self._by_name, self.free_count, self._most_free = {}, 0, None
         kinds: dict[str, set[tuple[object, ...]]] = {}
         for slot in self.slots:
             node = self._by_name.get(slot.gpu.server)
@@ -75,6 +76,7 @@ class Nodes:
         if free is slot.free:
             return
         slot.free = free
+        self._most_free = None
         if free:
             insort(node.free, slot.order)
             self.free_count += 1
@@ -93,6 +95,8 @@ class Nodes:
         """So many whole GPUs are free together: on one server, or on whole ones."""
         if gpus > self.free_count:
             return False
-        if gpus > self.largest or len(self.all) == 1:
+        if gpus > self.largest:
             return True
-        return any(len(node.free) >= gpus for node in self.all)
+        if self._most_free is None:
+            self._most_free = max((len(node.free) for node in self.all), default=0)
+        return gpus <= self._most_free

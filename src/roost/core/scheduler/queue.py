@@ -6,10 +6,11 @@ first of them finds no room, none behind it does, and none is looked at.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from roost.core.model import Job, PriorityClass
+from roost.core.scheduler.reserved import NEVER
 
 # (class, group, user, gpus, gpu_memory, model, cpus, memory, array)
 BucketKey = tuple[int, str, str, int, int, str, int, int, int]
@@ -34,13 +35,15 @@ def bucket_key(job: Job) -> BucketKey:
 
 @dataclass(slots=True)
 class Bucket:
-    """`items` are (turn, submitted_at, id), first turn first. `shortest_s`: no walltime here is
-    shorter."""
+    """`items` are (turn, submitted_at, id), first turn first, and `walltimes` theirs. `shortest_s`:
+    no walltime here is shorter; `most_s`: only those no longer are looked at in this round."""
 
     key: BucketKey
     priority_class: PriorityClass
     items: list[tuple[float, float, int]] = field(default_factory=list)
-    shortest_s: float = float("inf")
+    walltimes: list[float] = field(default_factory=list)
+    shortest_s: float = NEVER
+    most_s: float = NEVER
 
 
 class Queue:
@@ -66,10 +69,13 @@ class Queue:
         bucket = self.buckets.get(key)
         if bucket is None:
             bucket = self.buckets[key] = Bucket(key, job.priority_class)
-        insort(bucket.items, (turn, job.submitted_at, job.id))
+        item = (turn, job.submitted_at, job.id)
+        place = bisect_left(bucket.items, item)
+        bucket.items.insert(place, item)
         walltime_s = job.request.walltime_s
-        if walltime_s is not None and walltime_s < bucket.shortest_s:
-            bucket.shortest_s = walltime_s
+        length_s = NEVER if walltime_s is None else walltime_s
+        bucket.walltimes.insert(place, length_s)
+        bucket.shortest_s = min(bucket.shortest_s, length_s)
         self._where[job.id] = key, turn
 
     def remove(self, job: Job) -> None:
@@ -77,7 +83,8 @@ class Queue:
         if found is None:
             return
         key, turn = found
-        items = self.buckets[key].items
-        del items[bisect_left(items, (turn, job.submitted_at, job.id))]
-        if not items:
+        bucket = self.buckets[key]
+        place = bisect_left(bucket.items, (turn, job.submitted_at, job.id))
+        del bucket.items[place], bucket.walltimes[place]
+        if not bucket.items:
             del self.buckets[key]

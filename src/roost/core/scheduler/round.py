@@ -11,7 +11,6 @@ from heapq import heappop, heappush
 from roost.core.model import Grant, JobState, PriorityClass
 from roost.core.scheduler.decisions import Decision, Preempt, Start
 from roost.core.scheduler.limits import (
-    Applied,
     applied_limits,
     least_units,
     refusals,
@@ -24,12 +23,9 @@ from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.preemption import plan
 from roost.core.scheduler.queue import Bucket
 from roost.core.scheduler.reservation import Kind, kind_of, reserve
-from roost.core.scheduler.reserved import Reservation, in_the_way
+from roost.core.scheduler.reserved import NEVER, Reservation, in_the_way
 from roost.core.scheduler.state import STUCK_AFTER_S, Entry, State
 from roost.core.scheduler.taking import Victims
-
-# Longer than any walltime: that of a job which has none.
-NEVER_S = float("inf")
 
 
 class Round:
@@ -42,7 +38,6 @@ class Round:
     def __init__(self, state: State, out: list[Decision]) -> None:
         self._state = state
         self._out = out
-        self._limits: dict[tuple[str, str, int], list[Applied]] = {}
         self._kept: list[Reservation] = []
         self._kinds: set[Kind] = set()
         self._blocked: list[Entry] = []
@@ -101,7 +96,8 @@ class Round:
         if not any(self._may_start(bucket) for bucket in buckets):
             self._untold = True
             return
-        failed: list[set[tuple[int, ...]]] = [set() for _ in buckets]
+        for bucket in buckets:
+            bucket.most_s = NEVER
         heads = order.heads(buckets)
         strict = state.policy.backfill is Backfill.NONE
         while heads:
@@ -113,7 +109,7 @@ class Round:
                     return
                 self._blocked.append(entry)
                 continue
-            following = self._consider(bucket, entry, position, failed[number])
+            following = self._consider(bucket, entry, position)
             if strict and entry.state is JobState.PENDING and not self._limited(entry):
                 return
             if following is not None:
@@ -170,47 +166,43 @@ class Round:
         """Jobs of this class may end up with GPUs that others hold now."""
         return bool(self._state.rules.classes[which].preempts) or self._state.policy.preempts
 
-    def _consider(
-        self, bucket: Bucket, entry: Entry, position: int, failed: set[tuple[int, ...]]
-    ) -> int | None:
+    def _consider(self, bucket: Bucket, entry: Entry, position: int) -> int | None:
         """Tries one job; the position in its bucket from which to go on, None for nowhere."""
-        walltime_s = entry.job.request.walltime_s
-        if entry.claim is None:
-            way = in_the_way(self.reservations, self._state.now, walltime_s)
-            if self._limited(entry):
-                return None
-            if not self._try(entry, way):
-                self._blocked.append(entry)
-                if not way or not self._may_start(bucket):
-                    return None
-                failed.add(tuple(r.job for r in way))
-                position += 1
-            elif entry.state is JobState.PENDING:
-                position += 1
-        else:
-            position += 1
-        return self._following(bucket, position, failed)
-
-    def _following(self, bucket: Bucket, position: int, failed: set[tuple[int, ...]]) -> int | None:
-        """The next job of the bucket whose walltime does not meet reservations that others of
-        the same request already failed against."""
-        items = bucket.items
-        if not failed or position >= len(items):
-            return position if position < len(items) else None
-        now, entries = self._state.now, self._state.entries
-        spans = [
-            (-1.0 if r.begins_at is None else r.begins_at - now, r.job) for r in self.reservations
-        ]
-        shortest_s = bucket.shortest_s
-        if tuple(job for span_s, job in spans if shortest_s > span_s) in failed:
+        if entry.claim is not None:
+            return self._following(bucket, position + 1, bucket.most_s)
+        if self._limited(entry):
             return None
-        for at in range(position, len(items)):
-            walltime_s = entries[items[at][2]].job.request.walltime_s
-            if walltime_s is None:
-                walltime_s = NEVER_S
-            if tuple([job for span_s, job in spans if walltime_s > span_s]) not in failed:
+        length_s = bucket.walltimes[position]
+        way = in_the_way(self.reservations, self._state.now, entry.job.request.walltime_s)
+        if not self._try(entry, way):
+            self._blocked.append(entry)
+            shorter_s = self._shorter(length_s) if way else None
+            if shorter_s is None or not self._may_start(bucket):
+                return None
+            bucket.most_s = shorter_s
+            position += 1
+        elif entry.state is JobState.PENDING:
+            position += 1
+        return self._following(bucket, position, bucket.most_s)
+
+    def _following(self, bucket: Bucket, position: int, most_s: float) -> int | None:
+        """The next job of the bucket whose walltime is at most `most_s`."""
+        walltimes = bucket.walltimes
+        if most_s == NEVER:
+            return position if position < len(walltimes) else None
+        if bucket.shortest_s > most_s:
+            return None
+        for at in range(position, len(walltimes)):
+            if walltimes[at] <= most_s:
                 return at
         return None
+
+    def _shorter(self, walltime_s: float) -> float | None:
+        """What a job like one that failed with this walltime may last at most, to have fewer
+        reservations in its way; None where it would have no fewer."""
+        now = self._state.now
+        spans = [r.begins_at - now for r in self._kept if r.begins_at is not None]
+        return max((span_s for span_s in spans if span_s < walltime_s), default=None)
 
     def _limited(self, entry: Entry) -> bool:
         return any(self._refusals(entry, least_units(entry.job)))
@@ -218,10 +210,13 @@ class Round:
     def _refusals(self, entry: Entry, units: int) -> list[str]:
         job = entry.job
         key = (job.user, job.group, job.priority_class.rank)
-        applied = self._limits.get(key)
+        known = self._state.applied
+        applied = known.get(key)
         if applied is None:
             applied = applied_limits(self._state.rules, job.user, job.group, job.priority_class)
-            self._limits[key] = applied
+            known[key] = applied
+        if not applied and job.array_limit is None:
+            return []
         return [r.what for r in refusals(applied, self._state.counts, entry, units)]
 
     def _try(self, entry: Entry, way: Sequence[Reservation]) -> bool:

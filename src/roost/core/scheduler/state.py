@@ -12,7 +12,7 @@ from roost.core.rules.model import Rules
 from roost.core.scheduler.backlog import Backlog
 from roost.core.scheduler.ends import Ends
 from roost.core.scheduler.forecast import Forecast
-from roost.core.scheduler.limits import Counts, limit_keys, units_of
+from roost.core.scheduler.limits import Applied, Counts, limit_keys, units_of
 from roost.core.scheduler.links import link_islands
 from roost.core.scheduler.nodes import Nodes
 from roost.core.scheduler.policy import RULES, By, Policy
@@ -108,6 +108,7 @@ class State:
         self.dependents: dict[int, list[int]] = {}
         self.queue = Queue()
         self.counts = Counts()
+        self.applied: dict[tuple[str, str, int], list[Applied]] = {}
         self.waiting = Counts()
         self.usage = Usage()
         self.forecast = Forecast()
