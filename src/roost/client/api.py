@@ -207,6 +207,16 @@ class Client:
         answer: dict[str, Any] = self.call("GET", "/v1/rules")
         return answer
 
+    def rules_version(self, version: int) -> dict[str, Any]:
+        """The text of one version of the rules, with who and when."""
+        answer: dict[str, Any] = self.call("GET", f"/v1/rules/{version}")
+        return answer
+
+    def rules_history(self, limit: int | None = None) -> dict[str, Any]:
+        """The versions of the rules, newest first, each with the keys that it changed."""
+        answer: dict[str, Any] = self.call("GET", "/v1/rules/history" + _query(limit=limit))
+        return answer
+
     def events(self) -> Iterator[tuple[str, Any]]:
         """(event, value) for "status", "who" and "jobs" whenever they change, on a connection of
         its own. Ends by AnswerLostError when the daemon goes; close the iterator to stop."""

@@ -71,6 +71,24 @@ def last_rules(connection: Connection) -> dict[str, Any] | None:
     return dict(row._mapping) if row else None
 
 
+def rules_rows(
+    connection: Connection, limit: int, before: int | None = None
+) -> list[dict[str, Any]]:
+    """The newest accepted versions (below `before`), with their texts, newest first."""
+    query = select(rules_versions)
+    if before is not None:
+        query = query.where(rules_versions.c.version < before)
+    rows = connection.execute(query.order_by(rules_versions.c.version.desc()).limit(limit))
+    return [dict(row._mapping) for row in rows]
+
+
+def rules_row(connection: Connection, version: int) -> dict[str, Any] | None:
+    """That accepted version, with its text."""
+    query = select(rules_versions).where(rules_versions.c.version == version)
+    row = connection.execute(query).first()
+    return dict(row._mapping) if row else None
+
+
 def add_rules(
     connection: Connection, at: float, uid: int | None, user: str, sha256: str, text: str
 ) -> int:

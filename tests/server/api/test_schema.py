@@ -76,7 +76,7 @@ def test_no_request_makes_it_fail(app: Any, data: st.DataObject) -> None:
         for result in schema.get_all_operations()
         if (operation := result.ok()).path not in ("/v1/events", "/v1/jobs/{number}/wait")
     ]
-    assert len(operations) >= 19
+    assert len(operations) >= 21
     operation = data.draw(st.sampled_from(operations))
     mode = data.draw(st.sampled_from(list(GenerationMode)))
     case = data.draw(operation.as_strategy(generation_mode=mode))

@@ -117,6 +117,10 @@ MESSAGES = {
         "give either a command or a script",
         "请提供 command 或 script 之一",
     ),
+    "no_rules_version": (
+        "there is no version {version} of the rules; the newest is {newest}",
+        "没有版本 {version} 的规则；最新版本是 {newest}",
+    ),
     "bad_name": (
         "name: at most {limit} characters, and no control characters such as line breaks",
         "name：最多 {limit} 个字符，且不能包含换行等控制字符",

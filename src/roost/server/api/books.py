@@ -1,14 +1,13 @@
-"""Routes of what is on record: the usage ledger, the audit log, the rules in force."""
+"""Routes of what is on record: the usage ledger and the audit log."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-import msgspec
 from fastapi import APIRouter, Query, Response
 
 from roost.server.api.context import Caller, answer
-from roost.server.api.models import AuditOut, RulesOut, UsageOut
+from roost.server.api.models import AuditOut, UsageOut
 from roost.server.api.render import iso
 from roost.server.api.submitted import time_of
 from roost.store import ledger, log
@@ -98,24 +97,3 @@ async def audit(call: Caller, limit: Annotated[int, Query(ge=1, le=10_000)] = 10
             ]
         }
     )  # fmt: skip
-
-
-@router.get("/rules", response_model=RulesOut)
-async def rules(call: Caller) -> Response:
-    """The rules in force, and what is wrong with the file where it is not in force."""
-    force = call.context.board.rules
-    mistakes = [
-        {"key": each.key, "line": each.line, "text": each.text(call.language)}
-        for each in force.mistakes
-    ]
-    return answer(
-        {
-            "version": force.version,
-            "time": iso(force.at, call.context.time_zone),
-            "user": force.user,
-            "text": force.text,
-            "rules": msgspec.to_builtins(force.rules, enc_hook=str, str_keys=True),
-            "problem": force.problem or None,
-            "mistakes": mistakes,
-        }
-    )

@@ -348,6 +348,20 @@ class RulesOut(_Out):
     mistakes: list[dict[str, Any]]
 
 
+class RulesVersionOut(_Out):
+    version: int
+    time: str | None
+    user: str
+    uid: int | None
+    sha256: str
+    text: str
+    in_force: bool
+
+
+class RulesHistoryOut(_Out):
+    history: list[dict[str, Any]]
+
+
 class DoneOut(_Out):
     done: bool
 
