@@ -24,7 +24,7 @@ from roost.core.scheduler.events import (
     RulesChanged,
     TimeReached,
 )
-from roost.core.scheduler.policy import RULES, Policy
+from roost.core.scheduler.policy import Policy
 from roost.core.scheduler.scheduler import Scheduler
 
 PROGRESS_EVERY = 1000
@@ -66,12 +66,12 @@ def replay(
     trace: Trace,
     gpus: Sequence[Gpu],
     walltimes: Sequence[float | None],
-    policy: Policy = RULES,
+    policy: Policy | None = None,
     rules: Rules | None = None,
     costs: Costs = Costs(),
     progress: Callable[[int], None] | None = None,
 ) -> list[Ran]:
-    """One `Ran` for each job, in their order. Raises StuckError.
+    """One `Ran` for each job, in their order. Raises StuckError. `policy` None: that of the rules.
 
     `progress` is called with the number of jobs that have ended, every PROGRESS_EVERY of them.
     """
@@ -84,7 +84,7 @@ class _Run:
         trace: Trace,
         gpus: Sequence[Gpu],
         walltimes: Sequence[float | None],
-        policy: Policy,
+        policy: Policy | None,
         rules: Rules,
         costs: Costs,
         progress: Callable[[int], None] | None,

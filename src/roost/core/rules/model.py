@@ -78,6 +78,26 @@ class FairShare:
 
 
 @dataclass(frozen=True, slots=True)
+class Scheduling:
+    """`mode` "fair": who used least and waits longest comes first, and holes are filled behind the
+    first in line. "throughput": short jobs come first too, and running jobs of the same class give
+    way to shorter ones after `min_run_s` (signal, grace, back to the queue).
+
+    In throughput, later jobs may pass one for `stretch` × its expected remaining time ×
+    GPUs^`width` at most, and never for longer than `delay_s` + `delay_factor` × the time in which
+    the queue that it found would have drained. Turns that differ by less than `margin_s` take nothing away.
+    """
+
+    mode: str = "fair"
+    stretch: float = 6.0
+    width: float = 0.5
+    delay_s: float = 86400.0
+    delay_factor: float = 0.6
+    margin_s: float = 3600.0
+    min_run_s: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
 class Days:
     """`holidays` and `working_days` (worked although at a weekend or holiday): dates as
     "2026-10-01" or "2026-10-01..2026-10-07"."""
@@ -154,6 +174,7 @@ class Rules:
     )
     limits: Limits = Limits()
     fair_share: FairShare = FairShare()
+    scheduling: Scheduling = Scheduling()
     shared_gpus: tuple[str, ...] = ()
     enforcement: str = "observe"
     ignore: tuple[IgnoreRule, ...] = ()

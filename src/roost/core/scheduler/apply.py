@@ -91,10 +91,15 @@ class Changes:
                 settle(state, self._begins, state.entries[number])
 
     def _rules(self, rules: Rules) -> None:
-        self._state.rules = rules
-        self._state.applied.clear()
-        self._state.usage.set_half_life(rules.fair_share.half_life_s)
-        self._state.mark_shared()
+        state = self._state
+        if not state.set_rules(rules):
+            return
+        for entry in state.entries.values():
+            if state.foresees:
+                state.foresee(entry)
+            if entry.job.id in state.queue:
+                state.queue.remove(entry.job)
+                settle(state, self._begins, entry)
 
     def _started(self, event: ev.JobStarted) -> None:
         entry = self._state.entries.get(event.job)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from roost.core.rules.model import Rules
+
 
 class By(StrEnum):
     """What a job's turn is reckoned from, before fair share; the smallest comes first."""
@@ -56,7 +58,7 @@ class Policy:
     delay_factor: float = 0.0
 
 
-RULES = Policy()
+FAIR = Policy()
 BASELINES = {
     "fifo": Policy(backfill=Backfill.NONE, fair=False),
     "easy": Policy(backfill=Backfill.FIRST, fair=False),
@@ -65,3 +67,21 @@ BASELINES = {
     "srtf": Policy(By.REMAINING, Backfill.ANY, preempts=True, fair=False),
     "srsf": Policy(By.REMAINING_AREA, Backfill.ANY, preempts=True, fair=False),
 }
+
+
+def policy_of(rules: Rules) -> Policy:
+    """The policy that the rules ask for."""
+    asked = rules.scheduling
+    if asked.mode != "throughput":
+        return FAIR
+    return Policy(
+        By.SHORT_FIRST,
+        Backfill.ANY,
+        preempts=True,
+        margin_s=asked.margin_s,
+        min_run_s=asked.min_run_s,
+        stretch=asked.stretch,
+        width=asked.width,
+        delay_s=asked.delay_s,
+        delay_factor=asked.delay_factor,
+    )

@@ -12,7 +12,7 @@ from roost.core.scheduler.decisions import Decision, Wait
 from roost.core.scheduler.eligibility import Begins
 from roost.core.scheduler.events import Event
 from roost.core.scheduler.explain import Explainer
-from roost.core.scheduler.policy import RULES, Policy
+from roost.core.scheduler.policy import Policy
 from roost.core.scheduler.round import Round
 from roost.core.scheduler.snapshot import Snapshot, snapshot_of
 from roost.core.scheduler.state import State
@@ -29,10 +29,10 @@ class Scheduler:
 
     `look_first`: nothing starts before the first `ForeignUse` has said where strangers are. For a
     real machine, of which a scheduler that was just made knows only what the database knew.
-    `policy`: a textbook order instead of that of the rules, for the replay to compare with.
+    `policy`: a textbook order in place of that of the rules, for the replay to compare with.
     """
 
-    def __init__(self, look_first: bool = False, policy: Policy = RULES) -> None:
+    def __init__(self, look_first: bool = False, policy: Policy | None = None) -> None:
         self._state = State(policy)
         self._state.looked = not look_first
         self._earmarked: dict[int, None] = {}

@@ -15,7 +15,7 @@ from roost.core.scheduler.forecast import Forecast
 from roost.core.scheduler.limits import Applied, Counts, limit_keys, units_of
 from roost.core.scheduler.links import link_islands
 from roost.core.scheduler.nodes import Nodes
-from roost.core.scheduler.policy import RULES, By, Policy
+from roost.core.scheduler.policy import FAIR, By, Policy, policy_of
 from roost.core.scheduler.queue import Queue
 from roost.core.scheduler.reserved import NEVER, Reservation
 from roost.core.scheduler.slot import Slot
@@ -84,8 +84,9 @@ class Entry:
 class State:
     """All of it. Methods keep the invariants; who calls them decides."""
 
-    def __init__(self, policy: Policy = RULES) -> None:
-        self.policy = policy
+    def __init__(self, policy: Policy | None = None) -> None:
+        self._given = policy
+        self.policy = policy or FAIR
         self.now = 0.0
         self.rules = Rules()
         self.known = False
@@ -113,7 +114,17 @@ class State:
         self.usage = Usage()
         self.forecast = Forecast()
         self.backlog = Backlog()
-        self.foresees = policy.by is By.SHORT_FIRST
+        self.foresees = self.policy.by is By.SHORT_FIRST
+
+    def set_rules(self, rules: Rules) -> bool:
+        """Takes them; True where waiting jobs have other turns by them than before."""
+        self.rules = rules
+        self.applied.clear()
+        self.usage.set_half_life(rules.fair_share.half_life_s)
+        self.mark_shared()
+        before, self.policy = self.policy, self._given or policy_of(rules)
+        self.foresees = self.policy.by is By.SHORT_FIRST
+        return self.policy != before
 
     # -- GPUs ----------------------------------------------------------------------------------
 
@@ -193,14 +204,17 @@ class State:
         self.entries[entry.job.id] = entry
         self.usage.enter(entry.job.group, entry.job.user)
         if self.foresees:
-            self._foresee(entry)
+            self.foresee(entry)
         if entry.state is JobState.PENDING:
             self.waiting.add(limit_keys(entry.job), 0)
 
-    def _foresee(self, entry: Entry) -> None:
+    def foresee(self, entry: Entry) -> None:
         """What is expected of a new job, and for how long later ones may pass it."""
         entry.expected_s = self.forecast.expected_s(entry.job)
-        self.backlog.waits(entry, self.now)
+        if entry.grants_held:
+            self.backlog.runs(entry, self.now)
+        else:
+            self.backlog.waits(entry, self.now)
         drain_s = self.backlog.gpu_s(self.now) / max(1, len(self.slots))
         entry.most_behind_s = self.policy.delay_s + self.policy.delay_factor * drain_s
 
