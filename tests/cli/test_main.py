@@ -112,6 +112,8 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "rules show": ([], {"GET /v1/rules": {"version": 1, "time": None, "user": "", "text": "x",
                         "rules": {}, "problem": None, "mistakes": []}}),
     "rules check": (["/dev/null"], {}),
+    "rules diff": (["/dev/null", "/dev/null"], {}),
+    "rules history": ([], {"GET /v1/rules/history": {"history": []}}),
     "version": ([], {}),
 }  # fmt: skip
 

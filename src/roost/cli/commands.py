@@ -148,7 +148,13 @@ COMMANDS: dict[str, Command] = {
     "drain": Command("control:drain", (_GPU,), (Option("--reason", "TEXT"), JSON)),
     "undrain": Command("control:undrain", (_GPU,), (JSON,)),
     "rules check": Command("rules:check", (Argument("FILE", "?", "path"),), (JSON,)),
-    "rules show": Command("rules:show", options=(JSON,)),
+    "rules show": Command(
+        "rules_shown:show", (Argument("VERSION", "?", "count"),), (Option("--text"), JSON)
+    ),
+    "rules diff": Command("rules_shown:diff", (Argument("FILE", "*", "path"),), (JSON,)),
+    "rules history": Command(
+        "rules_shown:history", options=(Option("-n --limit", "N", "count"), JSON)
+    ),
     "usage": Command(
         "usage:usage", options=(Option("--from", "WHEN"), Option("--to", "WHEN"), USER, JSON)
     ),
@@ -181,6 +187,12 @@ GROUPS = (
         ("run", "jobs", "show", "why", "logs", "wait", "cancel", "hold", "release", "requeue"),
     ),
     ("operate", ("free", "drain", "undrain", "driver release", "driver hold", "usage", "audit")),
-    ("set_up", ("serve", "rules check", "rules show", "install", "uninstall", "completions")),
+    (
+        "set_up",
+        (
+            *("serve", "rules check", "rules show", "rules diff", "rules history"),
+            *("install", "uninstall", "completions"),
+        ),
+    ),
     ("about", ("version", "help")),
 )

@@ -1,4 +1,4 @@
-"""`roost rules check` and `show`: the file before it is used, the rules in force."""
+"""`roost rules check`: a rules file before it is used."""
 
 from __future__ import annotations
 
@@ -26,11 +26,7 @@ def check(context: Context) -> int:
     """
     words = context.given.arguments
     path = words[0] if words else default_rules()
-    try:
-        with open(path, "rb") as file:
-            text = file.read()
-    except FileNotFoundError:
-        raise CommandError("rules_file_missing", path=path) from None
+    text = read_file(path)
     mistakes = mistakes_in(text, context.terminal.language)
     if context.json:
         context.out_json({"file": path, "ok": not mistakes, "mistakes": mistakes})
@@ -41,6 +37,14 @@ def check(context: Context) -> int:
     else:
         context.out(context.say("rules_are_well", path=path))
     return 1 if mistakes else 0
+
+
+def read_file(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        raise CommandError("rules_file_missing", path=path) from None
 
 
 def mistakes_in(text: bytes, language: str) -> list[dict[str, Any]]:
@@ -61,21 +65,3 @@ def mistakes_in(text: bytes, language: str) -> list[dict[str, Any]]:
             for problem in error.problems
         ]
     return []
-
-
-def show(context: Context) -> int:
-    """The rules in force, as TOML where the daemon keeps the text, else as JSON."""
-    answer: Any = context.client().rules()
-    text = answer.get("text")
-    if context.json or not isinstance(text, str):
-        context.out_json(answer)
-        return 0
-    if answer.get("problem"):
-        context.err(context.say("rules_not_in_force", problem=answer["problem"]))
-        for mistake in answer.get("mistakes") or []:
-            context.err(f"  {mistake.get('text')}")
-    version = answer.get("version")
-    if version is not None:
-        context.err(context.say("rules_version", version=version))
-    context.out(text.rstrip())
-    return 0

@@ -5,6 +5,7 @@ the commands to them. What lies below is in docs/api.md.
 from __future__ import annotations
 
 STATUS = "server driver_version gpus driver_state driver_remedy simulated time queue"
+RULES = "version time user text rules problem mistakes settings"
 SHAPES: dict[str, tuple[str, ...]] = {
     "status": tuple(STATUS.split()),
     "who": ("holders", "unattributed", "checks", "time"),
@@ -24,7 +25,9 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "driver hold": ("done",),
     "usage": ("usage", "gaps"),
     "audit": ("audit",),
-    "rules show": ("version", "time", "user", "text", "rules", "problem", "mistakes"),
+    "rules show": tuple(RULES.split()),
+    "rules diff": ("old", "new", "changes"),
+    "rules history": ("history",),
     "rules check": ("file", "ok", "mistakes"),
     "version": ("roost", "daemon"),
 }

@@ -6,11 +6,13 @@ import tomllib
 from pathlib import Path as File
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roost.core.rules.changes import Change, as_dicts, changes
 from roost.core.rules.load import load
 from roost.core.rules.model import Rules
-from roost.core.rules.settings import lines_set, settings_of, written
+from roost.core.rules.settings import key_word, lines_set, literal, settings_of, written
 
 FULL = """
 time_zone = "Asia/Shanghai"
@@ -90,6 +92,14 @@ def test_a_group_without_whole_hours_of_budget_keeps_its_minutes() -> None:
     settings = settings_of(load('[classes.urgent]\nbudget = "1h30m"\n'))
     assert settings["classes", "urgent", "budget"] == "1h30m"
     assert settings_of(load(FULL))["classes", "urgent", "budget"] == "40h"
+
+
+@given(st.text(min_size=1))
+def test_any_text_can_be_written_on_one_line_and_read_again(text: str) -> None:
+    line = f"x = {literal(text)}"
+    assert line.isprintable()
+    assert tomllib.loads(line) == {"x": text}
+    assert tomllib.loads(f"{key_word(text)} = 1") == {text: 1}
 
 
 def test_each_setting_stands_with_its_origin() -> None:

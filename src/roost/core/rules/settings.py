@@ -182,7 +182,8 @@ def literal(value: Setting) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(literal(item) for item in value) + "]"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        quoted = json.dumps(value, ensure_ascii=False)
+        return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in quoted)
     return repr(value)
 
 

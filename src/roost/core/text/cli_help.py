@@ -197,6 +197,20 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "uninstall.--purge": ("rules and data too", "连同规则和数据一起移除"),
     "rules check": ("Say what is wrong in a rules file", "检查规则文件"),
     "rules show": ("The rules in force", "显示当前规则"),
+    "rules show.--text": ("as the author wrote them", "按作者写的原文"),
+    "rules diff": (
+        "What differs between the rules in force, files and versions",
+        "比较生效的规则、文件和历史版本",
+    ),
+    "rules diff.more": (
+        "Without FILE from the rules in force to the file on disk, with one FILE\n"
+        "from the rules in force to it, with two from the first to the second.\n"
+        "A number is a version of `roost rules history`.",
+        "不写 FILE：从生效的规则到磁盘上的文件；一个 FILE：从生效的规则到它；\n"
+        "两个：从第一个到第二个。数字表示 `roost rules history` 里的版本。",
+    ),
+    "rules history": ("Which rules were in force when, and by whom", "规则的历次变更和作者"),
+    "rules history.--limit": ("so many versions", "显示多少个版本"),
     "completions": ("Completions for bash, zsh or fish", "输出 bash、zsh 或 fish 的补全脚本"),
     "version": ("The versions of this program and the daemon", "显示程序和守护进程的版本"),
     "help": ("Help on a command", "查看命令的用法"),
