@@ -34,7 +34,7 @@ def of_version(stub: Stub, version: int, text: str) -> None:
     )  # fmt: skip
 
 
-def test_show_says_each_key_and_where_it_comes_from(stub: Stub, roost: Roost):
+def test_show_says_each_key_and_where_it_comes_from(stub: Stub, roost: Roost) -> None:
     in_force(stub, TEXT)
     done = roost("rules", "show")
     assert "max_array = 5  # line 2\n" in done.stdout
@@ -45,7 +45,7 @@ def test_show_says_each_key_and_where_it_comes_from(stub: Stub, roost: Roost):
     assert "max_array = 5  # 第 2 行\n" in roost("rules", "show", environment=ZH).stdout
 
 
-def test_show_in_json_has_the_settings(stub: Stub, roost: Roost):
+def test_show_in_json_has_the_settings(stub: Stub, roost: Roost) -> None:
     in_force(stub, TEXT)
     shown = json.loads(roost("rules", "show", "--json").stdout)
     settings = {each["key"]: each for each in shown["settings"]}
@@ -54,7 +54,7 @@ def test_show_in_json_has_the_settings(stub: Stub, roost: Roost):
     assert shown["text"] == TEXT
 
 
-def test_show_gives_the_text_as_it_was_written(stub: Stub, roost: Roost):
+def test_show_gives_the_text_as_it_was_written(stub: Stub, roost: Roost) -> None:
     in_force(stub, TEXT)
     of_version(stub, 2, "# before\n")
     assert roost("rules", "show", "--text").stdout == TEXT
@@ -62,13 +62,13 @@ def test_show_gives_the_text_as_it_was_written(stub: Stub, roost: Roost):
     assert "max_array = 10000  # default" in roost("rules", "show", "2").stdout
 
 
-def test_a_text_of_a_newer_roost_is_shown_as_it_is(stub: Stub, roost: Roost):
+def test_a_text_of_a_newer_roost_is_shown_as_it_is(stub: Stub, roost: Roost) -> None:
     in_force(stub, "of_tomorrow = 1\n")
     assert roost("rules", "show").stdout == "of_tomorrow = 1\n"
     assert json.loads(roost("rules", "show", "--json").stdout)["settings"] is None
 
 
-def test_diff_of_two_files_needs_no_daemon_and_goes_by_key(roost: Roost, tmp_path: Path):
+def test_diff_of_two_files_needs_no_daemon_and_goes_by_key(roost: Roost, tmp_path: Path) -> None:
     old, new = tmp_path / "a.toml", tmp_path / "b.toml"
     old.write_text(TEXT)
     new.write_text(TEXT.replace("# our rules", "").replace("4", "2") + "max_jobs = 1\n")
@@ -89,7 +89,7 @@ def test_diff_of_two_files_needs_no_daemon_and_goes_by_key(roost: Roost, tmp_pat
     assert "limits.per_user.max_jobs：未设置 → 1" in said
 
 
-def test_files_that_differ_in_words_alone_say_the_same(roost: Roost, tmp_path: Path):
+def test_files_that_differ_in_words_alone_say_the_same(roost: Roost, tmp_path: Path) -> None:
     old, new = tmp_path / "a.toml", tmp_path / "b.toml"
     old.write_text("max_array = 5\nsample = '60s'\n")
     new.write_text("# five\nsample = '1m'\nmax_array = 5\nenforcement = 'observe'\n")
@@ -110,14 +110,14 @@ def test_diff_without_a_file_compares_what_is_in_force_with_the_disk(
     )
 
 
-def test_a_number_is_a_version(stub: Stub, roost: Roost):
+def test_a_number_is_a_version(stub: Stub, roost: Roost) -> None:
     of_version(stub, 1, "")
     of_version(stub, 2, TEXT)
     done = roost("rules", "diff", "1", "2")
     assert done.stdout.startswith("from version 1 to version 2:\n  max_array: 10000 → 5\n")
 
 
-def test_diff_of_a_wrong_file_names_the_mistakes(roost: Roost, tmp_path: Path):
+def test_diff_of_a_wrong_file_names_the_mistakes(roost: Roost, tmp_path: Path) -> None:
     good, bad = tmp_path / "a.toml", tmp_path / "b.toml"
     good.write_text("")
     bad.write_text("\nmax_aray = 5\n")
@@ -128,7 +128,7 @@ def test_diff_of_a_wrong_file_names_the_mistakes(roost: Roost, tmp_path: Path):
     assert roost("rules", "diff", "a", "b", "c").returncode == 2
 
 
-def test_history_says_when_who_and_what(stub: Stub, roost: Roost):
+def test_history_says_when_who_and_what(stub: Stub, roost: Roost) -> None:
     change = {"key": "max_array", "old": "5", "new": "9", "text": "max_array: 5 → 9"}
 
     def entry(version: int, changes: Any, problem: str | None = None) -> dict[str, Any]:

@@ -6,8 +6,8 @@ Compares by key, defaults included; the files are read here, the versions by the
 from __future__ import annotations
 
 from roost.cli.failure import CommandError
-from roost.cli.values import UsageError
 from roost.cli.rules import default_rules, mistakes_in, read_file
+from roost.cli.values import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
