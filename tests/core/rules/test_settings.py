@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path as File
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roost.core.model import PriorityClass
 from roost.core.rules.changes import Change, as_dicts, changes
 from roost.core.rules.load import load
 from roost.core.rules.model import Rules
@@ -58,6 +61,9 @@ open = ["night", "2026-12-24 12:00-24:00"]
 exempt = ["urgent"]
 groups = ["cv"]
 at_close = "end"
+[scheduling]
+mode = "throughput"
+delay = "12h"
 [idle_reclaim]
 enabled = true
 exempt_users = ["li"]
@@ -92,6 +98,53 @@ def test_a_group_without_whole_hours_of_budget_keeps_its_minutes() -> None:
     settings = settings_of(load('[classes.urgent]\nbudget = "1h30m"\n'))
     assert settings["classes", "urgent", "budget"] == "1h30m"
     assert settings_of(load(FULL))["classes", "urgent", "budget"] == "40h"
+
+
+def other(value: object) -> object:
+    """A value of the same kind that differs."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + 1
+    if value is None:
+        return 7200.0
+    return f"{value}x" if isinstance(value, str) else ()
+
+
+def varied(value: object) -> Iterator[tuple[str, object]]:
+    """The dataclass with one field changed, for each of its fields and of those within."""
+    assert is_dataclass(value)
+    assert not isinstance(value, type)
+    for each in fields(value):
+        held = getattr(value, each.name)
+        if isinstance(held, PriorityClass):
+            yield each.name, replace(value, **{each.name: PriorityClass.URGENT})
+        elif is_dataclass(held):
+            for name, inner in varied(held):
+                yield f"{each.name}.{name}", replace(value, **{each.name: inner})
+        elif isinstance(held, Mapping):
+            for key, one in held.items():
+                for name, inner in varied(one) if is_dataclass(one) else ():
+                    changed = {**held, key: inner}
+                    yield f"{each.name}.{key}.{name}", replace(value, **{each.name: changed})
+        elif isinstance(held, tuple) and not held:
+            full = (PriorityClass.URGENT,) if each.name in CLASS_LISTS else ("2026-01-01",)
+            if each.name != "ignore":
+                yield each.name, replace(value, **{each.name: full})
+        else:
+            yield each.name, replace(value, **{each.name: other(held)})
+
+
+CLASS_LISTS = ("preempts", "exempt_classes")
+
+
+def test_no_field_of_the_rules_is_left_out() -> None:
+    seen = 0
+    for name, rules in varied(Rules()):
+        assert isinstance(rules, Rules)
+        assert len(changes(Rules(), rules)) == 1, name
+        seen += 1
+    assert seen > 50
 
 
 @given(st.text(min_size=1))

@@ -63,6 +63,19 @@ def settings_of(rules: Rules) -> Settings:
             "charge": share.charge,
         },
     )
+    order = rules.scheduling
+    found |= _under(
+        ("scheduling",),
+        {
+            "mode": order.mode,
+            "stretch": _plain(order.stretch),
+            "width": _plain(order.width),
+            "delay": format_duration(order.delay_s),
+            "delay_factor": _plain(order.delay_factor),
+            "margin": format_duration(order.margin_s),
+            "min_run": format_duration(order.min_run_s),
+        },
+    )
     found |= _under(
         ("idle_reclaim",),
         {
