@@ -6,6 +6,7 @@ must always hold; so each test that uses it is also a test of those laws.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -35,6 +36,14 @@ from roost.core.text.wait import render_wait
 
 GIB = 1 << 30
 NO_MIN_RUN = '[classes.background]\nmin_run = "0s"\n[classes.regular]\nmin_run = "0s"\n'
+
+
+def servers_of(servers: int, per: int) -> list[Gpu]:
+    """So many servers of so many GPUs each, numbered through."""
+    return [
+        Gpu(f"GPU-{n}", n, "NVIDIA A100", 80 * GIB, server=f"s{n // per}")
+        for n in range(servers * per)
+    ]
 
 
 def gpus_of(
@@ -78,6 +87,7 @@ class World:
         self.held: dict[int, tuple[Grant, ...]] = {}
         self.started_at: dict[int, float] = {}
         self.ending_since: dict[int, float] = {}
+        self.by_turn = 0
         self.finished: dict[int, str] = {}
         self.foreign: dict[str, int] = {}
         self.unusable: set[str] = set()
@@ -245,9 +255,15 @@ class World:
                 assert self.states[number] in (JobState.RUNNING, JobState.STARTING)
                 assert attempt == self.attempts[number]
                 assert self.states[other] is JobState.PENDING
-                assert victim.priority_class in classes[claimant.priority_class].preempts
                 ran_s = self.now - self.started_at[number]
-                assert ran_s >= classes[victim.priority_class].min_run_s
+                if victim.priority_class in classes[claimant.priority_class].preempts:
+                    assert ran_s >= classes[victim.priority_class].min_run_s
+                else:
+                    assert self.rules.scheduling.mode == "throughput"
+                    assert victim.priority_class is claimant.priority_class
+                    assert victim.requeue
+                    assert ran_s >= self.rules.scheduling.min_run_s
+                    self.by_turn += 1
                 self.states[number] = JobState.PREEMPTING
                 self.ending_since[number] = self.now
             case Stop(job=number, attempt=attempt):
@@ -266,6 +282,9 @@ class World:
         assert not self.unusable & set(uuids), "started on a GPU that cannot be used"
         if request.gpu_memory_bytes is None:
             assert len(uuids) == request.gpus
+            servers = {self.gpus[uuid].server for uuid in uuids}
+            sizes = Counter(gpu.server for gpu in self.gpus.values())
+            assert len(servers) <= max(1, -(-request.gpus // max(sizes.values())))
             assert not any(self.foreign.get(uuid) for uuid in uuids), "started beside a stranger"
         else:
             assert [grant.memory_bytes for grant in grants] == [request.gpu_memory_bytes]

@@ -26,7 +26,7 @@ from roost.core.scheduler.events import (
 )
 from roost.core.scheduler.scheduler import Scheduler
 from roost.core.scheduler.state import STUCK_AFTER_S
-from tests.core.scheduler.pictures import World
+from tests.core.scheduler.pictures import World, servers_of
 
 RULES = """
 shared_gpus = [3]
@@ -52,7 +52,10 @@ GROUPS = {"alice": "cv", "bob": "cv", "li": "nlp", "wu": "default"}
 class Days(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.world = World(4, RULES, cpus=12)
+        self.world = self.begin()
+
+    def begin(self) -> World:
+        return World(4, RULES, cpus=12)
 
     def some(self, data: st.DataObject, states: tuple[JobState, ...]) -> int | None:
         found = [n for n, state in self.world.states.items() if state in states]
@@ -213,6 +216,32 @@ class Days(RuleBasedStateMachine):
             assert first == second
 
 
+class ThroughputDays(Days):
+    """The same, where running jobs give way to those whose turn is sooner."""
+
+    def begin(self) -> World:
+        rules = RULES.replace("max_gpus = 3", "max_gpus = 4")
+        more = '[scheduling]\nmode = "throughput"\nmin_run = "2m"\nmargin = "0s"\n'
+        return World(4, rules + more + "[fair_share]\nweight = 0.1\n", cpus=40)
+
+    @rule(which=st.sampled_from([PriorityClass.REGULAR, PriorityClass.BACKGROUND]))
+    def long_jobs_take_all_that_is_free(self, which: PriorityClass) -> None:
+        for user in ("wu", "alice", "bob", "li"):
+            self.world.submit(user, 1, which, time="20h", group=GROUPS[user])
+        self.world.wait("3m")
+
+
+class DaysOnServers(Days):
+    """Two servers of two GPUs: a job of three holds both."""
+
+    def begin(self) -> World:
+        return World(gpus=servers_of(2, 2), text=RULES, cpus=12)
+
+    def fits_without(self, number: int, gone: set[int]) -> bool:
+        """Room in all is not yet room on one server."""
+        return False
+
+
 def replayed(world: World) -> list[str]:
     scheduler = Scheduler()
     return [repr(scheduler.step([event])) for event in world.events]
@@ -251,18 +280,21 @@ def rebuilt(world: World, used: dict[str, dict[str, float]]) -> None:
 
 
 TestDays = Days.TestCase
-TestDays.settings = settings(
-    max_examples=40,
-    stateful_step_count=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
+TestThroughputDays = ThroughputDays.TestCase
+TestDaysOnServers = DaysOnServers.TestCase
+for machine in (TestDays, TestThroughputDays, TestDaysOnServers):
+    machine.settings = settings(
+        max_examples=40,
+        stateful_step_count=40,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
 
 
 SCENARIO = """
 import hashlib
 from roost.core.scheduler.state import STUCK_AFTER_S
-from tests.core.scheduler.pictures import World
+from tests.core.scheduler.pictures import World, servers_of
 from tests.core.scheduler.test_laws import GROUPS, RULES
 world = World(4, RULES, cpus=12)
 users = sorted(GROUPS)
