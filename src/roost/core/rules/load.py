@@ -8,25 +8,33 @@ from __future__ import annotations
 import re
 import tomllib
 import zoneinfo
+from dataclasses import replace
 
 from roost.core.model import PriorityClass
 from roost.core.rules.lines import key_lines
+from roost.core.rules.load_limits import limits_of
+from roost.core.rules.load_scheduling import scheduling_of
+from roost.core.rules.load_times import (
+    CLASSES,
+    bookings_of,
+    days_of,
+    idle_reclaim_of,
+    periods_of,
+    windows_of,
+)
 from roost.core.rules.model import (
     ClassRules,
     FairShare,
     GroupRules,
     IgnoreRule,
-    Limit,
-    Limits,
     Rules,
 )
 from roost.core.rules.read import Collected, RulesError, RulesProblem, Table
 
-CLASSES = tuple(c.value for c in PriorityClass)
 ENFORCEMENT = ("observe", "warn", "strict")
 STRAY = ("ignore", "warn", "stop")
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}", re.ASCII)
-_LIMIT_KEYS = ("max_gpus", "max_jobs", "max_queued", "max_walltime")
+GIVE_WAY = ("requeue", "suspend", "checkpoint")
+CHARGE = ("held", "busy")
 
 
 def load(text: str | bytes) -> Rules:
@@ -67,6 +75,8 @@ def _rules(top: Table, base: Rules) -> Rules:
     default_class = top.text("default_class", base.default_class.value, CLASSES)
     sample_s = top.span("sample", base.sample_s, least_s=0.1)
     max_array = top.whole("max_array", 1, 1_000_000)
+    periods = periods_of(top.table("periods"))
+    known = (*groups, default_group)
     rules = Rules(
         time_zone=_time_zone(top, base.time_zone),
         operators=top.texts("operators", base.operators),
@@ -74,14 +84,20 @@ def _rules(top: Table, base: Rules) -> Rules:
         default_group=default_group,
         default_class=PriorityClass(default_class),
         classes=_classes(top.table("classes"), base),
-        limits=_limits(top.table("limits"), (*groups, default_group)),
+        limits=limits_of(top.table("limits"), known, periods),
         fair_share=_fair_share(top.table("fair_share"), base.fair_share),
+        scheduling=scheduling_of(top.table("scheduling"), base.scheduling),
         shared_gpus=top.numbers_or_texts("shared_gpus", base.shared_gpus),
         enforcement=top.text("enforcement", base.enforcement, ENFORCEMENT),
         ignore=tuple(_ignore(table) for table in top.tables("ignore")),
         max_array=base.max_array if max_array is None else max_array,
         sample_s=base.sample_s if sample_s is None else sample_s,
         stray_gpu_use=top.text("stray_gpu_use", base.stray_gpu_use, STRAY),
+        days=days_of(top.table("days")),
+        periods=periods,
+        windows=windows_of(top.table("windows"), known, periods),
+        idle_reclaim=idle_reclaim_of(top.table("idle_reclaim"), base.idle_reclaim, known),
+        bookings=bookings_of(top.table("bookings"), base.bookings),
     )
     top.close()
     return rules
@@ -96,7 +112,7 @@ def _time_zone(top: Table, default: str) -> str:
 
 def _name(table: Table, key: str, default: str) -> str:
     name = table.text(key, default)
-    if not _NAME.fullmatch(name):
+    if not table.fits(name):
         table.wrong(key, "name", value=name)
     return name
 
@@ -104,13 +120,27 @@ def _name(table: Table, key: str, default: str) -> str:
 def _groups(table: Table) -> dict[str, GroupRules]:
     groups = {}
     for name in table.names:
-        if not _NAME.fullmatch(name):
+        if not table.fits(name):
             table.wrong(name, "name", value=name)
         group = table.table(name)
         members = group.texts("members")
-        groups[name] = GroupRules(members, group.number("share", 1.0, 0.0, strict=True))
+        share = group.number("share", 1.0, 0.0, strict=True)
+        parent = group.name_among("parent", table.names, "unknown_group")
+        groups[name] = GroupRules(members, share, parent)
         group.close()
+    _refuse_cycles(table, groups)
     return groups
+
+
+def _refuse_cycles(table: Table, groups: dict[str, GroupRules]) -> None:
+    """Names each cycle of parents once, at the first of its groups, and cuts it."""
+    for name in groups:
+        path = [name]
+        while (parent := groups[path[-1]].parent) is not None and parent not in path:
+            path.append(parent)
+        if parent == name:
+            table.table(name).wrong("parent", "parent_cycle", cycle=" → ".join((*path, name)))
+            groups[name] = replace(groups[name], parent=None)
 
 
 def _classes(table: Table, base: Rules) -> dict[PriorityClass, ClassRules]:
@@ -127,60 +157,17 @@ def _classes(table: Table, base: Rules) -> dict[PriorityClass, ClassRules]:
         taken = tuple(c for c in PriorityClass if c.value in preempts)
         min_run_s = one.span("min_run", default.min_run_s)
         grace_s = one.span("grace", default.grace_s)
-        classes[which] = ClassRules(taken, min_run_s or 0.0, grace_s or 0.0)
+        classes[which] = ClassRules(
+            preempts=taken,
+            min_run_s=min_run_s or 0.0,
+            grace_s=grace_s or 0.0,
+            budget_gpu_s=one.span("budget", default.budget_gpu_s),
+            require_reason=one.flag("require_reason", default.require_reason),
+            give_way=one.text("give_way", default.give_way, GIVE_WAY),
+            idle_for_s=one.span("idle_for", default.idle_for_s) or 0.0,
+        )
         one.close()
     return classes
-
-
-def _limit(table: Table) -> Limit:
-    walltime_s = table.span("max_walltime", None, least_s=1.0)
-    return Limit(
-        max_gpus=table.whole("max_gpus", 0),
-        max_jobs=table.whole("max_jobs", 0),
-        max_queued=table.whole("max_queued", 0),
-        max_walltime_s=None if walltime_s is None else int(walltime_s),
-    )
-
-
-def _limits(table: Table, groups: tuple[str, ...]) -> Limits:
-    per_user = table.table("per_user")
-    classes: dict[PriorityClass, Limit] = {}
-    per_user_of_class: dict[PriorityClass, Limit] = {}
-    by_group: dict[str, Limit] = {}
-    group_of_class: dict[tuple[str, PriorityClass], Limit] = {}
-    users: dict[str, Limit] = {}
-    limits_per_user = _limit(per_user)
-    per_user.close()
-    for which in PriorityClass:
-        if which.value in table.names:
-            one = table.table(which.value)
-            classes[which] = _limit(one)
-            if "per_user" in one.names:
-                inner = one.table("per_user")
-                per_user_of_class[which] = _limit(inner)
-                inner.close()
-            _close(one, (*_LIMIT_KEYS, "per_user"))
-    named = table.table("groups")
-    named.refuse_names(groups, "unknown_group")
-    for name in (name for name in named.names if name in groups):
-        one = named.table(name)
-        by_group[name] = _limit(one)
-        for which in (which for which in PriorityClass if which.value in one.names):
-            inner = one.table(which.value)
-            group_of_class[name, which] = _limit(inner)
-            inner.close()
-        _close(one, (*_LIMIT_KEYS, *CLASSES))
-    persons = table.table("users")
-    for name in persons.names:
-        one = persons.table(name)
-        users[name] = _limit(one)
-        one.close()
-    _close(table, ("per_user", *CLASSES, "groups", "users"))
-    return Limits(limits_per_user, classes, per_user_of_class, by_group, users, group_of_class)
-
-
-def _close(table: Table, names: tuple[str, ...]) -> None:
-    table.refuse_names(names, "unknown")
 
 
 def _fair_share(table: Table, base: FairShare) -> FairShare:
@@ -189,6 +176,7 @@ def _fair_share(table: Table, base: FairShare) -> FairShare:
         half_life_s=base.half_life_s if half_life_s is None else half_life_s,
         weight=table.number("weight", base.weight, 0.0),
         age_weight_per_day=table.number("age_weight_per_day", base.age_weight_per_day, 0.0),
+        charge=table.text("charge", base.charge, CHARGE),
     )
     table.close()
     return share

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from roost.core.rules.units import UnitError, format_duration, parse_duration, p
 from roost.core.text.catalogue import say
 
 Value = object
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,33 @@ class Table:
         self._known.add(key)
         return self._data.get(key)
 
+    @staticmethod
+    def fits(name: str) -> bool:
+        """Whether a group, period or window may be called so."""
+        return _NAME.fullmatch(name) is not None
+
+    def flag(self, key: str, default: bool) -> bool:
+        value = self._take(key)
+        if value is None:
+            return default
+        if not isinstance(value, bool):
+            self.wrong(key, "flag", value=shown(value))
+            return default
+        return value
+
+    def name_among(self, key: str, allowed: Sequence[str], code: str) -> str | None:
+        """A name that must be one of `allowed`; None where the key is not there, or wrong."""
+        name = self.text(key, "")
+        if key not in self._data or not isinstance(self._data[key], str):
+            return None
+        if name in allowed:
+            return name
+        near = difflib.get_close_matches(name, allowed, 1, 0.6)
+        which = f"{code}_near" if near else code
+        words = ", ".join(allowed)
+        self.wrong(key, which, name=name, near=near[0] if near else "", allowed=words)
+        return None
+
     def text(self, key: str, default: str, allowed: Sequence[str] = ()) -> str:
         value = self._take(key)
         if value is None:
@@ -107,8 +136,11 @@ class Table:
             return default
         return value
 
-    def texts(self, key: str, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+    def texts(self, key: str, default: tuple[str, ...] = (), empty: str = "") -> tuple[str, ...]:
+        """`empty`: the message where the list is empty or not there, and may not be."""
         value = self._take(key)
+        if empty and (value is None or value == []):
+            self.wrong(key, empty)
         if value is None:
             return default
         if not isinstance(value, list) or not all(isinstance(v, str) and v for v in value):

@@ -100,6 +100,62 @@ MESSAGES = {
         '{key}: "{value}" is no name for a group: letters, digits, "_", "." and "-", up to 64',
         '{key}："{value}" 不能作组名：只能用字母、数字、"_"、"." 和 "-"，最多 64 个字符',
     ),
+    "flag": (
+        "{key} = {value}: must be true or false",
+        "{key} = {value}：只能是 true 或 false",
+    ),
+    "percent": (
+        "{key} = {value}: must be from 0 to 100",
+        "{key} = {value}：必须在 0 到 100 之间",
+    ),
+    "parent_cycle": (
+        "{key}: these groups are each other's parents: {cycle}; leave one parent out",
+        "{key}：这些组互为上级：{cycle}；请去掉其中一个 parent",
+    ),
+    "dates": (
+        '{key}: {value} is no date and no range of dates of up to a year, as "2026-12-25" or'
+        ' "2026-10-01..2026-10-07"',
+        '{key}：{value} 既不是日期，也不是一年以内的日期范围，例如 "2026-12-25" 或'
+        ' "2026-10-01..2026-10-07"',
+    ),
+    "span": (
+        '{key}: {value} is no span of time: days, times or both, as "mon-fri 20:00-08:00",'
+        ' "sat,sun", "workdays 08:00-20:00", "freedays", "holidays", "daily 12:00-13:00" or'
+        ' "2026-12-24..2026-12-31"',
+        '{key}：{value} 不是时段：请写日子、时刻或两者，例如 "mon-fri 20:00-08:00"、"sat,sun"、'
+        '"workdays 08:00-20:00"、"freedays"、"holidays"、"daily 12:00-13:00" 或'
+        ' "2026-12-24..2026-12-31"',
+    ),
+    "span_time": (
+        "{key}: {value}: times are from 00:00 to 24:00, and 24:00 only ends a span",
+        "{key}：{value}：时刻应在 00:00 到 24:00 之间，且 24:00 只能作结束时刻",
+    ),
+    "period_name": (
+        '{key}: "{value}" is no name: letters, digits, "_", "." and "-", up to 64',
+        '{key}："{value}" 不能作名称：只能用字母、数字、"_"、"." 和 "-"，最多 64 个字符',
+    ),
+    "period_reserved": (
+        '{key}: "{value}" means something of its own in a span; choose another name',
+        '{key}："{value}" 在时段写法中另有含义；请换一个名称',
+    ),
+    "period_empty": (
+        '{key}: a period needs at least one span, as ["mon-fri 20:00-08:00", "freedays"]',
+        '{key}：至少要写一个时段，例如 ["mon-fri 20:00-08:00", "freedays"]',
+    ),
+    "unknown_period": (
+        "{key}: {value} names no period; periods are declared in [periods] (now: {allowed})",
+        "{key}：{value} 不是已声明的时段；时段在 [periods] 中声明（现有：{allowed}）",
+    ),
+    "unknown_period_near": (
+        "{key}: {value} names no period; did you mean {near}? Periods are declared in [periods]"
+        " (now: {allowed})",
+        "{key}：{value} 不是已声明的时段；是否想写 {near}？"
+        "时段在 [periods] 中声明（现有：{allowed}）",
+    ),
+    "window_without_open": (
+        '{key}: say when the window is open, as open = ["night"]',
+        '{key}：请写明窗口何时开放，例如 open = ["night"]',
+    ),
     "preempts": (
         '{key}: "{value}" is not allowed; a class may take GPUs from lower classes only: {allowed}',
         '{key}：不允许 "{value}"；只能抢占更低的优先级：{allowed}',
