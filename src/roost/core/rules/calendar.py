@@ -50,6 +50,7 @@ class Calendar:
         self._days: dict[tuple[Period, int], tuple[Opening, ...]] = {}
         self._pieces: dict[int, tuple[tuple[int, int, int], ...]] = {}
         self._memos: dict[Period, _Memo] = {}
+        self._opens: dict[tuple[Period, float], _Memo] = {}
 
     def is_open(self, period: Period, at: float) -> bool:
         return self._around(period, at).is_open
@@ -69,11 +70,26 @@ class Calendar:
         years none."""
         if self.opens_for(period, at) >= max(at_least_s, 1e-9):
             return at
+        kept = self._opens.get((period, at_least_s))
+        if kept is not None and kept.start <= at < kept.end:
+            return None if kept.change == math.inf else kept.change
         day = math.floor(at / DAY_S)
+        found = math.inf
         for begin, close in self._openings(period, day, day + HORIZON_DAYS):
             if begin > at and close - begin >= at_least_s:
-                return begin
-        return None
+                found = begin
+                break
+        if len(self._opens) > 10_000:
+            self._opens.clear()
+        # Whoever asks between now and then is told the same; "never", until the day is over.
+        end = found if found < math.inf else float((day + 1) * DAY_S)
+        self._opens[period, at_least_s] = _Memo(at, end, False, found)
+        return None if found == math.inf else found
+
+    def closes_at(self, period: Period, at: float) -> float | None:
+        """When it closes; None: it is closed at `at`, or stays open for three years."""
+        memo = self._around(period, at)
+        return memo.change if memo.is_open and memo.change < math.inf else None
 
     def _around(self, period: Period, at: float) -> _Memo:
         memo = self._memos.get(period)

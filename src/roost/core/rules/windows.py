@@ -71,6 +71,8 @@ def _needs(window: Window, walltime_s: float | None) -> float:
 def _all_open(
     calendar: Calendar, held: list[tuple[str, tuple[str, ...], float]], now: float
 ) -> float | None:
+    if len(held) == 1:
+        return calendar.next_open(held[0][1], now, held[0][2])
     at, moved = now, True
     rounds = 0
     while moved:
