@@ -17,18 +17,37 @@ EXAMPLE = """\
 # max_array = 10000               # the most jobs in one array
 # sample = "1s"                   # how often the GPUs are looked at
 
-# Groups that are charged. The share weighs fair share: 2 is owed twice as much as 1.
+# Days that are free and days that are worked although at a weekend: dates, or ranges of them.
+# [days]
+# holidays = []                   # as ["2026-12-25", "2026-10-01..2026-10-07"]
+# working_days = []               # as ["2026-10-10"]
+
+# Periods: times with a name, for windows and limits; by the clock on the wall in time_zone.
+# Days: mon to sun ("mon-fri", "sat,sun"), daily, workdays, freedays, holidays, or dates.
+# [periods]
+# night = ["20:00-08:00", "freedays"]
+
+# Groups that are charged. The share weighs fair share: 2 is owed twice as much as 1. With
+# parent, shares divide what that group is owed.
 # [groups.vision]
 # members = ["alice", "@vision"]
 # share = 1
+# [groups.detection]
+# parent = "vision"
 
 # The three priority classes, in the order in which they are served.
 # preempts: from whom it may take GPUs when none is free. min_run: a job has run at least
 # this long before its GPUs may be taken. grace: from the signal to the end of a job.
+# budget: GPU hours of each person in a calendar month. give_way: how a job leaves its GPUs,
+# "requeue", "suspend" or "checkpoint". idle_for: only on GPUs that nobody used for so long.
 # [classes.urgent]
 # preempts = ["background"]
 # min_run = "0s"
 # grace = "1m"
+# require_reason = false          # true: roost run --reason "…" is needed, and is in the audit log
+# give_way = "requeue"
+# idle_for = "0s"
+# budget = "40h"                  # not set: no limit
 # [classes.regular]
 # preempts = []
 # min_run = "10m"
@@ -50,6 +69,20 @@ EXAMPLE = """\
 # max_gpus = 6
 # [limits.users.alice]            # one person
 # max_walltime = "2d"
+# [limits.during.night.per_user]  # besides, while a period is open; all the tables above
+# max_gpus = 8
+
+# Windows: jobs longer than jobs_over, and those without --time, start only while one of the
+# periods is open. at_close: "finish" lets them run, "warn" also tells them before, "end" lets
+# them start only if they fit, and ends at the close those that said no --time.
+# [windows.long]
+# jobs_over = "4h"
+# open = ["night"]
+# exempt = []                     # classes that may start at any time
+# classes = []                    # only these classes; none: all
+# groups = []                     # only these groups and those below them; none: all
+# at_close = "finish"
+# notice = "30m"
 
 # Who used less than their share goes first. Past use counts half after each half_life.
 # weight: the most that use may count; age_weight_per_day: what each day of waiting counts.
@@ -57,6 +90,28 @@ EXAMPLE = """\
 # half_life = "7d"
 # weight = 1
 # age_weight_per_day = 0.1
+# charge = "held"                 # "busy": only the hours in which the GPU computed
+
+# GPUs that are held and do nothing: their holder is warned, then they are taken back. Not built
+# yet: read and checked only.
+# [idle_reclaim]
+# enabled = false
+# after = "30m"
+# below_percent = 5
+# warn = "10m"                    # from the warning to the end
+# exempt_users = []
+# exempt_groups = []
+# exempt_classes = []
+
+# What may be booked, and when a booking that nobody uses is given up. Not built yet: read and
+# checked only.
+# [bookings]
+# horizon = "14d"                 # how far ahead
+# longest = "3d"
+# no_show = "15m"
+# reminder = "15m"
+# background_notice = "10m"       # background jobs on booked GPUs are told so long before
+# per_user_gpu_hours = 96         # booked ahead at once; not set: no limit
 
 # Processes that are shown but do not count as somebody's use of a GPU.
 # [[ignore]]

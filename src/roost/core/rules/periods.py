@@ -100,7 +100,7 @@ def parse_span(text: str) -> Span:
     days = words[0] if words else "daily"
     if days in KINDS:
         return Span(kind=days, start=start, end=end)
-    if days[:1].isdigit():
+    if days[:1].isdigit() and len(days) >= 8:  # not "20-08", which were to be times
         first, last = parse_dates(days)
         return Span(first=first, last=last, start=start, end=end)
     return Span(weekdays=_weekdays(days, text), start=start, end=end)
