@@ -85,7 +85,8 @@ class Scheduling:
 
     In throughput, later jobs may pass one for `stretch` × its expected remaining time ×
     GPUs^`width` at most, and never for longer than `delay_s` + `delay_factor` × the time in which
-    the queue that it found would have drained. Turns that differ by less than `margin_s` take nothing away.
+    the queue that it found would have drained. Turns that differ by less than `margin_s` take
+    nothing away.
     """
 
     mode: str = "fair"

@@ -79,6 +79,8 @@ class Order:
         """The key of a bucket's job at `position`."""
         turn, submitted_at, job = bucket.items[position]
         rank, group, user, gpus = bucket.key[:4]
+        if not self._fair:
+            return rank, turn, submitted_at, 0, job, number, position
         return rank, self.score(group, user, turn), submitted_at, gpus, job, number, position
 
     def heads(self, buckets: list[Bucket]) -> list[Head]:

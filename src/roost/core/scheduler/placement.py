@@ -133,20 +133,24 @@ def _closest(free: list[Slot], count: int, kinds: tuple[Domain, ...]) -> list[Sl
 
 def _fill(inside: list[Slot], count: int, kinds: tuple[Domain, ...]) -> list[Slot]:
     """`count` of these by whole closer neighbourhoods, the largest first, the last by best fit."""
-    if not kinds or count == len(inside):
-        return inside[:count]
-    kind = kinds[-1]
-    sizes = _sizes(inside, kind)
-    if len(sizes) == 1:
-        return _fill(inside, count, kinds[:-1])
-    enough = [size for size in sizes.values() if size >= count]
-    target = min(enough) if enough else max(sizes.values())
-    first = next(slot for slot in inside if sizes[kind(slot)] == target)
-    part = [slot for slot in inside if kind(slot) == kind(first)]
-    if len(part) >= count:
-        return _fill(part, count, kinds[:-1])
-    rest = [slot for slot in inside if kind(slot) != kind(first)]
-    return [*part, *_fill(rest, count - len(part), kinds)]
+    found: list[Slot] = []
+    while kinds and 0 < count < len(inside):
+        kind = kinds[-1]
+        sizes = _sizes(inside, kind)
+        if len(sizes) == 1:
+            kinds = kinds[:-1]
+            continue
+        enough = [size for size in sizes.values() if size >= count]
+        target = min(enough) if enough else max(sizes.values())
+        first = kind(next(slot for slot in inside if sizes[kind(slot)] == target))
+        part = [slot for slot in inside if kind(slot) == first]
+        if len(part) >= count:
+            inside, kinds = part, kinds[:-1]
+            continue
+        found += part
+        count -= len(part)
+        inside = [slot for slot in inside if kind(slot) != first]
+    return found + inside[:count]
 
 
 def _sizes(free: Sequence[Slot], kind: Domain) -> dict[Hashable, int]:

@@ -81,7 +81,9 @@ def _first(state: State, pool: Pool, entry: Entry) -> Reservation | None:
     if room is None or room[1] == NEVER:
         return None
     free, at = room
-    slots = choose_whole(free, request.gpus, pool.islands, pool.nodes.largest)
+    slots: Sequence[Slot] | None = free[: request.gpus]
+    if not pool.nodes.alike:
+        slots = choose_whole(free, request.gpus, pool.islands, pool.nodes.largest)
     if slots is None:
         return None
     for number in state.active if state.used_cpus or state.used_memory_bytes else ():

@@ -293,8 +293,12 @@ def find_grants(pool: Pool, entry: Entry, way: Sequence[Reservation]) -> tuple[G
         return None if slot is None else (Grant(slot.gpu.uuid, request.gpu_memory_bytes),)
     if not request.gpus:
         return ()
-    if request.gpus > pool.free_count and entry.claim is None:
-        return None
+    if entry.claim is None:
+        if request.gpus > pool.free_count:
+            return None
+        if pool.nodes.alike and request.gpu_model is None:
+            found = pool.nodes.take_alike(request.gpus, banned)
+            return None if found is None else tuple([Grant(slot.gpu.uuid) for slot in found])
     chosen = choose_whole(
         pool.whole_for(entry, banned), request.gpus, pool.islands, pool.nodes.largest
     )
