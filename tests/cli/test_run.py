@@ -125,6 +125,14 @@ def test_variables_from_a_file(stub: Stub, roost: Roost, tmp_path: Path):
     assert "env line 2: not NAME=VALUE" in done.stderr
 
 
+def test_a_reason_goes_along(stub: Stub, roost: Roost):
+    roost("run", "--class", "urgent", "--reason", "截稿 at noon", "--", "true")
+    assert (sent(stub)["class"], sent(stub)["reason"]) == ("urgent", "截稿 at noon")
+    stub.seen.clear()
+    roost("run", "--", "true")
+    assert "reason" not in sent(stub)
+
+
 def test_begin_is_in_the_time_zone_of_the_rules(stub: Stub, roost: Roost):
     roost("run", "--begin", "2099-07-01 9:00", "--", "true")
     assert not [1 for method, *_ in stub.seen if method == "POST"]

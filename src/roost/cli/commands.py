@@ -96,6 +96,7 @@ RUN_OPTIONS = (
     Option("-c --cpus", "N", "count"),
     Option("-m --mem", "SIZE", "size"),
     Option("-n --name", "NAME"),
+    Option("--reason", "TEXT"),
     GROUP,
     Option("-a --array", "RANGE", "array"),
     Option("--after", "JOB", "jobs", repeat=True),

@@ -137,6 +137,7 @@ _DIRECT = {
     "group": "group",
     "array": "array",
     "signal": "signal",
+    "reason": "reason",
 }
 
 

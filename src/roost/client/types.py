@@ -189,6 +189,7 @@ Submission = TypedDict(
         "columns": int,
         "umask": int,
         "requeue": bool,
+        "reason": str,
         "source": Source,
     },
     total=False,

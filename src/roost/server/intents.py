@@ -26,6 +26,7 @@ class Submit:
     """A submission that was checked by itself; whether the rules allow it is checked later.
 
     `indices` None: one job; else one job an index. `group` and `priority_class` None: by the rules.
+    `reason` is for the audit log.
     `key`: asked again with the same one, the person is given the jobs of the first time.
     """
 
@@ -47,6 +48,7 @@ class Submit:
     pty: bool = False
     source: Source | None = None
     key: str | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

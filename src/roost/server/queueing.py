@@ -60,6 +60,12 @@ def queue(work: Work, wanted: Submit) -> Callable[[], Any]:
     else:
         now = work.now
         work.events += [JobSubmitted(now, job.scheduled(after)) for job in jobs]
+    if wanted.reason:
+        numbers = f"job {number}" if len(jobs) == 1 else f"jobs {number} to {work.next_job - 1}"
+        work.audit(
+            wanted.person.uid, wanted.person.name, "submit", subject=numbers,
+            outcome=priority_class.value, detail=wanted.reason,
+        )  # fmt: skip
     if key is not None:
         work.new_submissions[key] = (number, len(jobs))
     return _answer(work, number, len(jobs))

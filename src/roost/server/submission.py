@@ -51,6 +51,12 @@ def checked(work: Work, wanted: Submit) -> tuple[str, PriorityClass, tuple[int, 
     groups = tuple(sorted(person.groups))
     group = wanted.group or who.group_of(rules, person.name, groups)
     priority_class = wanted.priority_class or rules.default_class
+    if rules.classes[priority_class].require_reason and not wanted.reason:
+        rule = f"classes.{priority_class.value}.require_reason"
+        raise RefusalError(
+            422, "problem.reason_required", {"key": "reason", "rule": rule},
+            which=priority_class.value, rule=rule,
+        )  # fmt: skip
     states = _states(work, wanted.after)
     job = Job(
         id=work.next_job,

@@ -82,6 +82,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "run.--mem": ("memory of the host; more ends the job", "内存上限，超出则结束作业"),
     "run.--name": ("the job's name", "作业名称"),
+    "run.--reason": (
+        "why, for the audit log; the rules may ask for it",
+        "理由，记入操作记录；规则可能要求填写",
+    ),
     "run.--group": ("the group that it is charged to", "记账的组"),
     "run.--array": (
         "one job for each index: 0-9, 1,3,7, 0-99:10, 0-9%2 (two at once)",

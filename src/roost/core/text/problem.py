@@ -125,6 +125,15 @@ MESSAGES = {
         "name: at most {limit} characters, and no control characters such as line breaks",
         "name：最多 {limit} 个字符，且不能包含换行等控制字符",
     ),
+    "bad_reason": (
+        "reason: one line of at most {limit} characters",
+        "reason：只能是一行，最多 {limit} 个字符",
+    ),
+    "reason_required": (
+        "{which} jobs need a reason here, which others will read in the audit log: add"
+        ' --reason "…" (rules: {rule})',
+        "这里提交 {which} 作业须写明理由，理由会记入操作记录：请加 --reason “…”（规则：{rule}）",
+    ),
     "has_nul": (
         "{key} contains a zero byte, which no program can be given",
         "{key} 含有零字节，无法传给任何程序",

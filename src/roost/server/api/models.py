@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+MAX_REASON = 500
 MAX_NAME = 200
 MAX_ENVIRONMENT_BYTES = 256 * 1024
 MAX_SCRIPT_BYTES = 1024 * 1024
@@ -136,6 +137,7 @@ class SubmissionIn(_In):
     columns: Annotated[int, Field(ge=1, le=10_000)] = 80
     umask: Annotated[int, Field(ge=0, le=0o777)] | None = None
     requeue: bool = True
+    reason: Annotated[str, Field(max_length=MAX_REASON)] = ""
     source: SourceIn | None = None
 
 
@@ -144,7 +146,7 @@ class SignalIn(_In):
 
 
 class DrainIn(_In):
-    reason: Annotated[str, Field(max_length=500)] = ""
+    reason: Annotated[str, Field(max_length=MAX_REASON)] = ""
 
 
 class FreeItemIn(_In):
@@ -371,6 +373,11 @@ def name_is_fit(name: str) -> bool:
     Marks that turn the direction of writing are the author's; whoever shows them escapes them."""
     refused = ("Cc", "Cs", "Zl", "Zp")
     return len(name) <= MAX_NAME and not any(unicodedata.category(c) in refused for c in name)
+
+
+def reason_is_fit(reason: str) -> bool:
+    """One line, as for a name."""
+    return all(name_is_fit(c) for c in reason)
 
 
 _PART = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")

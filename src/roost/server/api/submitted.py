@@ -34,6 +34,11 @@ def intent_of(given: SubmissionIn, person: Person, rules: Rules, key: str | None
             422, "door.memory_small", {"key": "memory_bytes", "limit": models.MIN_MEMORY_BYTES},
             bytes=given.memory_bytes,
         )  # fmt: skip
+    if not models.reason_is_fit(given.reason):
+        raise RefusalError(
+            422, "problem.bad_reason", {"key": "reason", "limit": models.MAX_REASON},
+            limit=models.MAX_REASON,
+        )  # fmt: skip
     indices, at_once = _array(given.array, rules.max_array)
     warn_signal, warn_before_s = _warning(given.signal)
     script_name = (given.script_name or "script").encode("utf-8", "replace")
@@ -75,6 +80,7 @@ def intent_of(given: SubmissionIn, person: Person, rules: Rules, key: str | None
         held=given.held,
         requeue=given.requeue,
         pty=given.pty,
+        reason=given.reason.strip(),
         source=None
         if given.source is None
         else Source(
