@@ -19,6 +19,7 @@ def scheduling_of(table: Table, base: Scheduling) -> Scheduling:
         mode=table.text("mode", base.mode, MODES),
         stretch=table.number("stretch", base.stretch, 0.0),
         width=table.number("width", base.width, 0.0),
+        tail=table.number("tail", base.tail, 0.0),
         delay_s=base.delay_s if delay_s is None else delay_s,
         delay_factor=table.number("delay_factor", base.delay_factor, 0.0),
         margin_s=base.margin_s if margin_s is None else margin_s,

@@ -83,17 +83,18 @@ class Scheduling:
     first in line. "throughput": short jobs come first too, and running jobs of the same class give
     way to shorter ones after `min_run_s` (signal, grace, back to the queue).
 
-    In throughput, later jobs may pass one for `stretch` × its expected remaining time ×
-    GPUs^`width` at most, and never for longer than `delay_s` + `delay_factor` × the time in which
-    the queue that it found would have drained. Turns that differ by less than `margin_s` take
-    nothing away.
+    In throughput, jobs may pass one that came up to so much earlier: `stretch` × its expected
+    remaining time × GPUs^`width`, at most `delay_s` + `delay_factor` × the time in which the queue
+    that it found drains, and `tail` × its expected remaining time. Turns that differ by less than
+    `margin_s` take nothing away.
     """
 
     mode: str = "fair"
     stretch: float = 6.0
     width: float = 0.5
-    delay_s: float = 86400.0
-    delay_factor: float = 0.6
+    tail: float = 0.13
+    delay_s: float = 100_000.0
+    delay_factor: float = 0.5
     margin_s: float = 3600.0
     min_run_s: float = 600.0
 

@@ -22,7 +22,9 @@ class Forecast:
         self._past: dict[Kind, deque[float]] = {}
 
     def ended(self, job: Job, run_s: float) -> None:
-        """A job ran to its own end, for so long in all."""
+        """A job ran to its own end, for so long in all. Of nobody's jobs nothing is learnt."""
+        if not job.user:
+            return
         walltime_s = job.request.walltime_s
         seen = run_s if walltime_s is None else min(1.0, run_s / max(walltime_s, 1e-6))
         kind = _kind(job)

@@ -57,7 +57,7 @@ def turn_of(policy: Policy, entry: Entry, now: float) -> float:
     if by is By.REMAINING_AREA:
         return left_s * gpus
     behind_s = policy.stretch * left_s * math.pow(gpus, policy.width)
-    return entry.job.submitted_at + min(behind_s, entry.most_behind_s)
+    return entry.job.submitted_at + min(behind_s, entry.most_behind_s) + policy.tail * left_s
 
 
 class Order:

@@ -41,9 +41,10 @@ class Policy:
     or more and that have run for `min_run_s`, whoever they belong to. `fair`: turns are mixed with
     fair share and age of the rules.
 
-    SHORT_FIRST: turn = submission + min(`stretch` × expected remaining time × GPUs^`width`, cap),
-    cap = `delay_s` + `delay_factor` × the time that the queue at submission takes to drain: nobody
-    is put behind later ones for longer than the cap.
+    SHORT_FIRST: turn = submission + min(`stretch` × left × GPUs^`width`, cap) + `tail` × left,
+    where left is the expected remaining time, and cap = `delay_s` + `delay_factor` × the time in
+    which the queue at submission drains. The first part serves short jobs first and all others in
+    the order in which they came; the last lets the few longest wait, so that all others wait less.
     """
 
     by: By = By.SUBMISSION
@@ -54,6 +55,7 @@ class Policy:
     min_run_s: float = 0.0
     stretch: float = 1.0
     width: float = 0.0
+    tail: float = 0.0
     delay_s: float = 0.0
     delay_factor: float = 0.0
 
@@ -82,6 +84,7 @@ def policy_of(rules: Rules) -> Policy:
         min_run_s=asked.min_run_s,
         stretch=asked.stretch,
         width=asked.width,
+        tail=asked.tail,
         delay_s=asked.delay_s,
         delay_factor=asked.delay_factor,
     )
