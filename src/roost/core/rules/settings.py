@@ -9,6 +9,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 
 from roost.core.model import PriorityClass
 from roost.core.rules.lines import Path, key_lines, line_of
@@ -19,6 +20,7 @@ from roost.core.rules.model import (
     Limit,
     Limits,
     Rules,
+    Scheduling,
     Window,
 )
 from roost.core.rules.units import format_duration, format_size
@@ -63,19 +65,7 @@ def settings_of(rules: Rules) -> Settings:
             "charge": share.charge,
         },
     )
-    order = rules.scheduling
-    found |= _under(
-        ("scheduling",),
-        {
-            "mode": order.mode,
-            "stretch": _plain(order.stretch),
-            "width": _plain(order.width),
-            "delay": format_duration(order.delay_s),
-            "delay_factor": _plain(order.delay_factor),
-            "margin": format_duration(order.margin_s),
-            "min_run": format_duration(order.min_run_s),
-        },
-    )
+    found |= _under(("scheduling",), _scheduling(rules.scheduling))
     found |= _under(
         ("idle_reclaim",),
         {
@@ -163,6 +153,19 @@ def _window(window: Window) -> dict[str, Setting | None]:
         "groups": list(window.groups),
         "at_close": window.at_close,
         "notice": format_duration(window.notice_s),
+    }
+
+
+def _scheduling(order: Scheduling) -> dict[str, Setting | None]:
+    """Its keys are its fields, spans of time without their `_s`."""
+    values = {each.name: getattr(order, each.name) for each in fields(order)}
+    return {
+        name.removesuffix("_s"): format_duration(value)
+        if name.endswith("_s")
+        else _plain(value)
+        if isinstance(value, float)
+        else value
+        for name, value in values.items()
     }
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 
 from roost.server.api.context import Caller, answer
-from roost.server.api.models import AuditOut, UsageOut
+from roost.server.api.recorded import AuditOut, UsageOut
 from roost.server.api.render import iso
 from roost.server.api.submitted import time_of
 from roost.store import ledger, log

@@ -331,39 +331,6 @@ class FreeOut(_Out):
     memory_after_bytes: dict[str, int]
 
 
-class UsageOut(_Out):
-    usage: list[dict[str, Any]]
-    gaps: list[dict[str, Any]]
-
-
-class AuditOut(_Out):
-    audit: list[dict[str, Any]]
-
-
-class RulesOut(_Out):
-    version: int
-    time: str | None
-    user: str
-    text: str
-    rules: dict[str, Any]
-    problem: str | None
-    mistakes: list[dict[str, Any]]
-
-
-class RulesVersionOut(_Out):
-    version: int
-    time: str | None
-    user: str
-    uid: int | None
-    sha256: str
-    text: str
-    in_force: bool
-
-
-class RulesHistoryOut(_Out):
-    history: list[dict[str, Any]]
-
-
 class DoneOut(_Out):
     done: bool
 

@@ -13,7 +13,7 @@ from roost.core.rules.load import load
 from roost.core.rules.model import Rules
 from roost.core.rules.read import RulesError
 from roost.server.api.context import Caller, answer
-from roost.server.api.models import RulesHistoryOut, RulesOut, RulesVersionOut
+from roost.server.api.recorded import RulesHistoryOut, RulesOut, RulesVersionOut
 from roost.server.api.render import iso
 from roost.server.refusal import RefusalError
 from roost.store import log

@@ -1,0 +1,44 @@
+"""Shapes of the answers about what is on record: usage, audit, rules and their versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel
+
+
+class _Out(BaseModel):
+    """Documents an answer; members may be added later."""
+
+
+class UsageOut(_Out):
+    usage: list[dict[str, Any]]
+    gaps: list[dict[str, Any]]
+
+
+class AuditOut(_Out):
+    audit: list[dict[str, Any]]
+
+
+class RulesOut(_Out):
+    version: int
+    time: str | None
+    user: str
+    text: str
+    rules: dict[str, Any]
+    problem: str | None
+    mistakes: list[dict[str, Any]]
+
+
+class RulesVersionOut(_Out):
+    version: int
+    time: str | None
+    user: str
+    uid: int | None
+    sha256: str
+    text: str
+    in_force: bool
+
+
+class RulesHistoryOut(_Out):
+    history: list[dict[str, Any]]
