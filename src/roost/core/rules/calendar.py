@@ -10,7 +10,7 @@ import bisect
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
 from roost.core.rules.model import Rules
@@ -44,7 +44,8 @@ class Calendar:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self._zone = ZoneInfo(rules.time_zone)
+        # UTC needs no data of the machine, which may have none.
+        self._zone: tzinfo = UTC if rules.time_zone == "UTC" else ZoneInfo(rules.time_zone)
         self._dates = dates_of(rules.days)
         self._terms: dict[Period, tuple[Term, ...]] = {}
         self._days: dict[tuple[Period, int], tuple[Opening, ...]] = {}
