@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from roost.client.errors import RoostError
+from roost.store.database import open_sqlite
+from roost.store.log import add_rules
 from tests.server.rig import Server, wait_for
 
 NOBODY = 65534
@@ -65,6 +67,7 @@ def test_each_version_is_kept_with_its_author_and_what_it_changed(ruled: Server)
         }  # fmt: skip
         assert history[2]["changes"] == [], "no file: the defaults"
         assert client.rules_history(limit=1)["history"] == history[:1]
+        assert client.call("GET", "/v1/rules/history?before=3&limit=1")["history"] == history[1:2]
         old = client.rules_version(2)
         assert (old["text"], old["in_force"]) == (FIRST, False)
         assert client.rules_version(3)["in_force"]
@@ -110,3 +113,19 @@ def test_versions_outlive_the_server(ruled: Server) -> None:
     with ruled.client() as client:
         assert [row["version"] for row in client.rules_history()["history"]] == [2, 1]
         assert client.rules()["version"] == 2
+
+
+def test_a_text_that_cannot_be_read_any_more_is_said_and_hides_no_other(ruled: Server) -> None:
+    assert ruled.stop() == 0
+    store = open_sqlite(ruled.state / "roost.db")
+    with store.write() as connection:
+        assert add_rules(connection, 1.0, 0, "root", "x", "of_yesterday = 1\n") == 3
+    store.close()
+    ruled.start()
+    version_is(ruled, 4)
+    with ruled.client() as client:
+        history = client.rules_history()["history"]
+        assert client.rules_version(3)["text"] == "of_yesterday = 1\n"
+    assert [row["version"] for row in history] == [4, 3, 2, 1]
+    assert [row["changes"] is None for row in history] == [True, True, False, False]
+    assert "of_yesterday is not a key" in history[0]["problem"]
