@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import random
+from collections.abc import Sequence
 from enum import StrEnum
+from typing import Protocol
 
 from roost.core.replay.trace import Trace
 
 # Overestimates as people make them: a factor for each job, drawn evenly.
 FACTORS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
+
+
+class Chance(Protocol):
+    """A generator that its maker has seeded, such as random.Random(seed)."""
+
+    def choice(self, among: Sequence[float], /) -> float: ...
 
 
 class Estimates(StrEnum):
@@ -20,7 +27,7 @@ class Estimates(StrEnum):
     NOISY = "noisy"
 
 
-def walltimes(trace: Trace, how: Estimates, chance: random.Random) -> list[float | None]:
+def walltimes(trace: Trace, how: Estimates, chance: Chance) -> list[float | None]:
     """One for each job, in their order, in seconds; never zero."""
     if how is Estimates.EXACT:
         return [max(job.duration_s, 1e-3) for job in trace.jobs]

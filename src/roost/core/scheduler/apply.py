@@ -11,6 +11,7 @@ from roost.core.rules.model import Rules
 from roost.core.scheduler import events as ev
 from roost.core.scheduler.decisions import Decision, Finish, Stop
 from roost.core.scheduler.eligibility import Begins, end_job, settle, unmet_of
+from roost.core.scheduler.order import expected_s
 from roost.core.scheduler.state import STUCK_AFTER_S, Entry, State
 
 RAN_THROUGH = (JobState.COMPLETED, JobState.FAILED, JobState.TIMEOUT)
@@ -118,7 +119,7 @@ class Changes:
             entry.done_s += max(0.0, entry.safe_at - entry.started_at)
         elif not event.requeue and event.state in RAN_THROUGH:
             run_s = entry.done_s + max(0.0, event.at - entry.started_at)
-            self._state.forecast.ended(entry.job, run_s)
+            self._state.forecast.ended(entry.job, run_s, expected_s(entry))
         self._state.free_gpus(entry)
         if event.requeue and not entry.cancelled:
             self._state.back_to_queue(entry)

@@ -20,9 +20,19 @@ class Forecast:
 
     def __init__(self) -> None:
         self._past: dict[Kind, deque[float]] = {}
+        self._ran_gpu_s = 0.0
+        self._expected_gpu_s = 0.0
 
-    def ended(self, job: Job, run_s: float) -> None:
-        """A job ran to its own end, for so long in all. Of nobody's jobs nothing is learnt."""
+    @property
+    def came_true(self) -> float:
+        """Which part of what was expected of all jobs, in GPU seconds, they then ran."""
+        return self._ran_gpu_s / self._expected_gpu_s if self._expected_gpu_s else 1.0
+
+    def ended(self, job: Job, run_s: float, expected_s: float) -> None:
+        """A job ran to its own end, for so long in all. Of nobody's jobs no habit is learnt."""
+        gpus = max(1, job.request.gpus)
+        self._ran_gpu_s += run_s * gpus
+        self._expected_gpu_s += expected_s * gpus
         if not job.user:
             return
         walltime_s = job.request.walltime_s

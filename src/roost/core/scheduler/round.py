@@ -240,6 +240,7 @@ class Round:
             victim.ending_by = self._state.now + grace_s + STUCK_AFTER_S
             self._state.ends_otherwise(victim)
             self._out.append(Preempt(number, victim.attempt, entry.job.id, grace_s, rule))
+        self._victims.asked_to_go(found.claim.victims)
         self._pool.refresh()
         return True
 

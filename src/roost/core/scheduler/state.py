@@ -215,7 +215,8 @@ class State:
             self.backlog.runs(entry, self.now)
         else:
             self.backlog.waits(entry, self.now)
-        drain_s = self.backlog.gpu_s(self.now) / max(1, len(self.slots))
+        left_gpu_s = self.backlog.gpu_s(self.now) * self.forecast.came_true
+        drain_s = left_gpu_s / max(1, len(self.slots))
         entry.most_behind_s = self.policy.delay_s + self.policy.delay_factor * drain_s
 
     def forget(self, entry: Entry, state: JobState) -> None:

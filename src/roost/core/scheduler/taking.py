@@ -70,10 +70,16 @@ class Victims:
                     self._latest[name] = max(turn, self._latest.get(name, NOBODY))
         return self._latest.get(which, NOBODY)
 
-    def changed(self, slots: Collection[Slot]) -> None:
-        """Jobs on these were asked to go: their servers are looked at anew."""
-        for node in self._state.nodes.all:
-            if any(slot.gpu.server == node.name for slot in slots):
+    def asked_to_go(self, numbers: Collection[int]) -> None:
+        """These jobs give way now: their servers are looked at anew."""
+        state = self._state
+        names = {
+            state.slots[grant.gpu_uuid].gpu.server
+            for number in numbers
+            for grant in state.entries[number].grants
+        }
+        for node in state.nodes.all:
+            if node.name in names:
                 self._nodes.pop(node.order, None)
         self._latest = None
 
@@ -119,14 +125,9 @@ def take_by_turn(
     slots = tuple(slot for one in chosen for slot in one.slots)
     if not going or not _room(state, pool, entry, going):
         return None
-    victims.changed([slot for number in going for slot in _slots_of(state, number)])
     helping = {*going, *(number for slot in slots for number in slot.holders)}
     names = tuple(slot.gpu.uuid for slot in slots)
     return going, Claim(names, tuple(sorted(helping)), count * UNITS)
-
-
-def _slots_of(state: State, number: int) -> list[Slot]:
-    return [state.slots[grant.gpu_uuid] for grant in state.entries[number].grants]
 
 
 def _room(state: State, pool: Pool, entry: Entry, victims: tuple[int, ...]) -> bool:
