@@ -90,11 +90,11 @@ class Scheduling:
     """
 
     mode: str = "fair"
-    stretch: float = 6.0
-    width: float = 0.5
-    tail: float = 0.13
-    delay_s: float = 100_000.0
-    delay_factor: float = 0.5
+    stretch: float = 10.0
+    width: float = 0.3
+    tail: float = 0.17
+    delay_s: float = 33 * 3600.0
+    delay_factor: float = 0.7
     margin_s: float = 3600.0
     min_run_s: float = 600.0
 
