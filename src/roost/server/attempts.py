@@ -68,11 +68,7 @@ def attempt_ended(
     attempt = work.attempts[job.id]
     outcome = outcome_of(attempt, end, job.requeue or not launched)
     ended_at = min(work.now, max(end.ended_at, attempt.decided_at, attempt.started_at or 0.0))
-    for allocation in list(work.allocations.values()):
-        if allocation.job == job.id and allocation.to_at is None:
-            last = max(ended_at, allocation.from_at)
-            work.put_allocation(work.ledger.held(allocation, last, last))
-            work.flush = True
+    work.release(job.id, ended_at)
     text = printable(end.text.encode("utf-8", "surrogateescape"))
     work.put_attempt(
         msgspec.structs.replace(

@@ -73,8 +73,7 @@ def _start(work: Work, engine: Engine, job: JobRecord, decision: Start) -> None:
     )
     work.put(started)
     attempt = AttemptRecord(job=job.id, attempt=decision.attempt, decided_at=work.now)
-    work.new_attempts.append(attempt)
-    work.attempts[job.id] = attempt
+    work.add_attempt(attempt)
     for grant in decision.grants:
         gpu = work.gpus.get(grant.gpu_uuid)
         share = 1.0
@@ -82,13 +81,13 @@ def _start(work: Work, engine: Engine, job: JobRecord, decision: Start) -> None:
             share = min(1.0, grant.memory_bytes / gpu.memory_bytes)
         number = work.next_allocation
         work.next_allocation += 1
-        work.allocations[number] = AllocationRecord(
+        held = AllocationRecord(
             id=number, gpu_uuid=grant.gpu_uuid, job=job.id, attempt=decision.attempt,
             user=job.user, group=job.group, priority_class=job.priority_class.value,
             memory_bytes=grant.memory_bytes, share=share, from_at=work.now,
             held_through=work.now,
         )  # fmt: skip
-        work.new_allocations.append(number)
+        work.add_allocation(held)
     launch(work, engine, started)
 
 

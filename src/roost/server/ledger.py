@@ -52,9 +52,13 @@ class JobFigures:
 
 @dataclass(slots=True)
 class Accumulated:
-    """All of it since the last `take`; `through` None where nothing was ever observed."""
+    """All of it since the last `take`; `through` None where nothing was ever observed.
+
+    `observed`: there was a look since then, so that `through` and `energy` are new.
+    """
 
     through: float | None = None
+    observed: bool = False
     usage: dict[UsageKey, UsageAmount] = field(default_factory=dict)
     minutes: dict[tuple[int, str], Reading] = field(default_factory=dict)
     hours: dict[tuple[int, str], Reading] = field(default_factory=dict)
@@ -117,6 +121,7 @@ class Ledger:
         )
         self.through = self._new.through = end
         self._new.energy = self._energy
+        self._new.observed = True
         if start is None:
             return
         if rebooted or end - start > max(5.0, 3.0 * observation.sample_s):

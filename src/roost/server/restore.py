@@ -41,7 +41,8 @@ def restore(store: Store, board: Board, rules: RulesInForce, now: float) -> Work
         live = job_queries.live_jobs(connection)
         work.jobs = {job.id: job for job in live}
         work.attempts = {a.job: a for a in job_queries.open_attempts(connection)}
-        work.allocations = {a.id: a for a in job_queries.open_allocations(connection)}
+        for allocation in job_queries.open_allocations(connection):
+            work.add_allocation(allocation, stored=True)
         work.submitted = recent_submissions(connection, now)
         work.next_job = job_queries.highest_job(connection) + 1
         work.next_allocation = job_queries.highest_allocation(connection) + 1

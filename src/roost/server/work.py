@@ -45,6 +45,7 @@ class Work:
         self.jobs: dict[int, JobRecord] = {}
         self.attempts: dict[int, AttemptRecord] = {}
         self.allocations: dict[int, AllocationRecord] = {}
+        self.holding: dict[int, list[int]] = {}
         self.gpus: dict[str, Gpu] = {}
         self.host: HostFacts | None = None
         self.told_usable: dict[str, tuple[bool, str]] = {}
@@ -64,15 +65,16 @@ class Work:
         self.ended: dict[int, JobRecord] = {}
         self.new_inputs: list[int] = []
         self.new_submissions: dict[Key, Jobs] = {}
-        self.new_attempts: list[AttemptRecord] = []
+        self.new_attempts: dict[tuple[int, int], AttemptRecord] = {}
         self.changed_attempts: dict[tuple[int, int], AttemptRecord] = {}
-        self.new_allocations: list[int] = []
+        self.new_allocations: dict[int, None] = {}
         self.changed_allocations: dict[int, AllocationRecord] = {}
         self.audits: list[AuditRecord] = []
         self.extra: list[Callable[[Connection], object]] = []
         self.sends: list[Callable[[], None]] = []
         self.waits: dict[int, JobRecord] = {}
         self.topics: set[str] = set()
+        self.released = False
         self.flush = False
 
     # -- jobs ------------------------------------------------------------------------------------
@@ -114,18 +116,33 @@ class Work:
                 self.inputs[job.input_id] = found
         return found
 
+    def add_attempt(self, attempt: AttemptRecord) -> None:
+        self.new_attempts[attempt.job, attempt.attempt] = attempt
+        self.attempts[attempt.job] = attempt
+
     def put_attempt(self, attempt: AttemptRecord) -> None:
         """Replaces the open attempt of a job, or ends it."""
-        for place, record in enumerate(self.new_attempts):
-            if (record.job, record.attempt) == (attempt.job, attempt.attempt):
-                self.new_attempts[place] = attempt
-                break
-        else:
-            self.changed_attempts[attempt.job, attempt.attempt] = attempt
+        key = attempt.job, attempt.attempt
+        (self.new_attempts if key in self.new_attempts else self.changed_attempts)[key] = attempt
         if attempt.ended_at is None:
             self.attempts[attempt.job] = attempt
         else:
             self.attempts.pop(attempt.job, None)
+
+    def add_allocation(self, allocation: AllocationRecord, *, stored: bool = False) -> None:
+        """A GPU is held from now on; `stored`: the database knows it already."""
+        self.allocations[allocation.id] = allocation
+        self.holding.setdefault(allocation.job, []).append(allocation.id)
+        if not stored:
+            self.new_allocations[allocation.id] = None
+
+    def release(self, job: int, at: float) -> None:
+        """Ends what the job holds: held seconds and figures are stored with the next commit."""
+        for number in self.holding.pop(job, ()):
+            allocation = self.allocations[number]
+            last = max(at, allocation.from_at)
+            self.put_allocation(self.ledger.held(allocation, last, last))
+            self.released = True
 
     def put_allocation(self, allocation: AllocationRecord) -> None:
         if allocation.id not in self.new_allocations:
@@ -150,8 +167,8 @@ class Work:
         )  # fmt: skip
 
     def save(self, connection: Connection) -> None:
-        """Writes everything. The ledger goes with the ends of jobs, and whenever it is due."""
-        if self.flush or self.ended:
+        """Writes everything. The ledger goes with the ends of attempts, and whenever it is due."""
+        if self.flush or self.released:
             self._save_ledger(connection)
         job_queries.add_inputs(connection, {n: self.inputs[n] for n in self.new_inputs})
         add_submissions(connection, self.new_submissions, self.now)
@@ -159,7 +176,7 @@ class Work:
         for array in self.new_arrays:
             add_array(connection, array)
         job_queries.save_jobs(connection, [self.jobs[number] for number in self.changed_jobs])
-        job_queries.add_attempts(connection, self.new_attempts)
+        job_queries.add_attempts(connection, self.new_attempts.values())
         job_queries.save_attempts(connection, self.changed_attempts.values())
         job_queries.add_allocations(
             connection, [self.allocations[number] for number in self.new_allocations]
@@ -173,7 +190,7 @@ class Work:
         taken = self.ledger.take()
         ledger_queries.add_usage(connection, taken.usage)
         ledger_queries.add_readings(connection, taken.minutes, taken.hours)
-        if taken.through is not None:
+        if taken.observed:
             log_queries.set_meta(connection, "ledger_through", repr(taken.through))
             energy = ",".join(f"{uuid}={joules!r}" for uuid, joules in taken.energy.items())
             log_queries.set_meta(connection, "ledger_energy", energy)

@@ -196,7 +196,7 @@ def _attempt_row(record: AttemptRecord) -> dict[str, Any]:
     return row
 
 
-def add_attempts(connection: Connection, records: Sequence[AttemptRecord]) -> None:
+def add_attempts(connection: Connection, records: Iterable[AttemptRecord]) -> None:
     _add_attempts(connection, [_attempt_row(record) for record in records])
 
 
