@@ -48,6 +48,7 @@ FLUSH_EVERY_S = 10.0
 MAX_BATCH = 500
 RETRY_S = 1.0
 EXPLAIN_MOST = 5_000
+EXPLAIN_WITHIN_S = 3.0
 
 
 class Control:
@@ -164,7 +165,6 @@ class Control:
                 except RefusalError as no:
                     refused.append((future, no))
             self._decide()
-            self._explain()
             if work.now - self._cleaned_at > RETENTION_EVERY_S:
                 self._cleaned_at = work.now
                 work.extra.append(self._clean)
@@ -190,6 +190,7 @@ class Control:
             future.set_exception(refusal)
         for future, reply in replies:
             future.set_result(reply())
+        self._explain()
 
     def _decide(self) -> None:
         """One step of the scheduler with all that happened, or with the time alone."""
@@ -205,7 +206,9 @@ class Control:
             events = [TimeReached(work.now)]
         self._ticked = work.now
         carry_out(work, self._engine, work.scheduler.step(events))
-        self._explain_due = True
+        if not self._explain_due:
+            self._explain_due = True
+            self._explain_at = max(self._explain_at, work.now)
         # A long queue is looked at less often, so that looking never fills the day.
         self._rest_s = min(10.0, max(1.0, 20.0 * (time.perf_counter() - began)))
 
@@ -223,15 +226,20 @@ class Control:
         self._work.submitted = recent_submissions(connection, self._work.now)
 
     def _explain(self) -> None:
-        """Why each job waits, for the lists; seldom enough that it never fills the day."""
+        """Why each job waits, for the lists: after all answers, when nobody else waits for one, and
+        seldom enough that it never fills the day."""
         work = self._work
-        if not self._explain_due or work.now < self._explain_at:
+        late_s = work.now - self._explain_at
+        if not self._explain_due or late_s < 0:
+            return
+        if late_s < EXPLAIN_WITHIN_S and not self._queue.empty():
             return
         began = time.perf_counter()
         self._explain_due = False
         waiting = [job for job in work.jobs.values() if job.state is JobState.PENDING]
         for job in waiting[:EXPLAIN_MOST]:
             explained(work, job, work.scheduler.explain(job.id))
+        work.publish_waits()
         self._explain_at = work.now + max(0.5, 20.0 * (time.perf_counter() - began))
 
     def _engine_event(self, event: EngineEvent) -> None:

@@ -210,6 +210,14 @@ class Work:
             if number not in self.new_jobs:
                 self.changed_jobs[number] = None
 
+    def publish_waits(self) -> None:
+        """Shows why jobs wait; between commits, for nothing of it is stored."""
+        if self.waits:
+            self.board.jobs.update(self.waits)
+            self.waits = {}
+            self.topics.discard("jobs")
+            self.board.tell({"jobs"})
+
     def committed(self) -> None:
         """After the commit: publish, send what was decided, and begin anew."""
         board = self.board
