@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -30,22 +30,6 @@ from roost.store.records import (
 from roost.store.tables import metadata
 
 Opener = Callable[[], Store]
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def opener(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
-    """Opens the same database again and again."""
-    if request.param == "sqlite":
-        return lambda: open_sqlite(tmp_path / "roost.db")
-    url = request.getfixturevalue("postgresql_url")
-    return lambda: open_url(url)
-
-
-@pytest.fixture
-def store(opener: Opener) -> Iterator[Store]:
-    opened = opener()
-    yield opened
-    opened.close()
 
 
 def job(number: int = 1, **changes: object) -> JobRecord:

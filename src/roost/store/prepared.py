@@ -1,7 +1,7 @@
-"""Statements compiled once, for what every commit writes.
+"""Statements compiled once and given to the driver as they are, for what every commit writes.
 
-SQLAlchemy looks a statement up and prepares its values anew at each execution, which costs more
-than SQLite takes to do it. Knows no table; a statement here returns no rows.
+SQLAlchemy looks a statement up, prepares its values and makes a result at each execution, which
+costs more than SQLite takes to do it. Knows no table; a statement here returns no rows.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Dialect
+from sqlalchemy import Connection, Dialect, exc
 
 
 class Prepared:
@@ -31,8 +31,33 @@ class Prepared:
         if compiled is None:
             statement = self._build(connection.dialect.name)
             compiled = self._compiled[key] = _Compiled(statement, connection.dialect, key[1])
-        parameters = [compiled.parameters(row) for row in rows]
-        connection.exec_driver_sql(compiled.text, parameters)
+        _execute(connection, compiled.text, [compiled.parameters(row) for row in rows])
+
+
+def _execute(connection: Connection, text: str, parameters: list[Any]) -> None:
+    """In the open transaction of `connection`; errors and a lost connection as SQLAlchemy has them.
+
+    Raises SQLAlchemyError.
+    """
+    driver, dialect = connection.connection.dbapi_connection, connection.dialect
+    assert driver is not None
+    errors = dialect.loaded_dbapi.Error
+    cursor = None
+    try:
+        cursor = driver.cursor()
+        if len(parameters) == 1:
+            cursor.execute(text, parameters[0])
+        else:
+            cursor.executemany(text, parameters)
+        cursor.close()
+    except errors as error:
+        lost = dialect.is_disconnect(error, driver, cursor)
+        if lost:
+            connection.invalidate(error)
+        raise exc.DBAPIError.instance(
+            text, parameters, error, errors, connection_invalidated=lost, dialect=dialect,
+            ismulti=len(parameters) > 1,
+        ) from error  # fmt: skip
 
 
 class _Compiled:
