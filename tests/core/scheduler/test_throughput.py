@@ -64,7 +64,7 @@ def test_a_job_that_is_little_shorter_takes_nothing_away() -> None:
     world = World(1, RULES)
     world.submit("alice", time="1h")
     world.wait("11m")
-    world.submit("bob", time="40m")
+    world.submit("bob", time="45m")
     assert preempted(world) == []
 
 

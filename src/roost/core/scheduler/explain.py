@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from roost.core.model import JobState
+from roost.core.rules.windows import Refusal
 from roost.core.scheduler.decisions import Reason, Wait
 from roost.core.scheduler.limits import (
     UNITS,
-    Refusal,
-    applied_limits,
     least_units,
     refusals,
+)
+from roost.core.scheduler.limits import (
+    Refusal as LimitRefusal,
 )
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.queue import BucketKey
@@ -84,7 +86,19 @@ class Explainer:
             )  # fmt: skip
         if job.begin_at is not None and job.begin_at > state.now:
             found.append(_reason("begin", begin_at=job.begin_at))
+        shut = state.hours.refusal(job, state.now)
+        if shut is not None:
+            found.append(self._shut(entry, shut))
         return found
+
+    def _shut(self, entry: Entry, shut: Refusal) -> Reason:
+        """The window that is closed to a job of this length."""
+        over_s = self._state.rules.windows[shut.window].jobs_over_s
+        numbers: Numbers = {"window": shut.window, "over_s": over_s}
+        rule = f"windows.{shut.window}.open"
+        if shut.opens_at is None:
+            return _reason_of("window_never", numbers, rule)
+        return _reason_of("window", {**numbers, "opens_at": shut.opens_at}, rule)
 
     def _claiming(self, entry: Entry) -> Wait:
         claim, state = entry.claim, self._state
@@ -105,18 +119,24 @@ class Explainer:
 
     def _limits(self, entry: Entry) -> list[Reason]:
         job = entry.job
-        applied = applied_limits(self._state.rules, job.user, job.group, job.priority_class)
+        applied = self._state.limits_of(job)
         units = least_units(job)
         return [
             self._limit(entry, refusal)
             for refusal in refusals(applied, self._state.counts, entry, units)
         ]
 
-    def _limit(self, entry: Entry, refusal: Refusal) -> Reason:
+    def _limit(self, entry: Entry, refusal: LimitRefusal) -> Reason:
         kind, name, which = refusal.key
         if kind == "array":
             return _reason("array", most=refusal.most, array=name)
         code = f"limit_{refusal.what}_never" if refusal.never else f"limit_{refusal.what}"
+        if refusal.what == "walltime":
+            who = f"{kind}_{'class' if which and kind != 'class' else 'all'}"
+            return _reason(
+                code, refusal.rule, scope=who, name=name, priority_class=which,
+                longest_s=refusal.most,
+            )  # fmt: skip
         return _reason(
             code,
             refusal.rule,
@@ -129,7 +149,7 @@ class Explainer:
             need=_number(refusal.need),
         )
 
-    def _holding(self, entry: Entry, refusal: Refusal) -> tuple[int, ...]:
+    def _holding(self, entry: Entry, refusal: LimitRefusal) -> tuple[int, ...]:
         """The running jobs that count towards that limit."""
         kind, name, which = refusal.key
         found = []
@@ -314,7 +334,7 @@ class Explainer:
         request = replace(job.request, gpus=0, gpu_memory_bytes=None)
         whole = replace(entry, job=replace(job, request=request))
         count = len(self._pool.whole_for(whole, banned))
-        applied = applied_limits(state.rules, job.user, job.group, job.priority_class)
+        applied = state.limits_of(job)
         if any(refusals(applied, state.counts, whole, 0)):
             return 0
         for one in applied:

@@ -5,12 +5,12 @@ GPUs are counted in millionths, so that shares of one add exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from roost.core.model import Gpu, Grant, Job, PriorityClass
-from roost.core.rules.model import Limit, Rules
+from roost.core.rules.model import Limit, Limits, Rules
 
 if TYPE_CHECKING:
     from roost.core.scheduler.state import Entry
@@ -90,28 +90,34 @@ class Applied:
     path: str
 
 
-def applied_limits(rules: Rules, user: str, group: str, which: PriorityClass) -> list[Applied]:
-    """Every limit of the rules that fits, the narrowest last."""
-    limits, name = rules.limits, which.value
+def applied_limits(
+    rules: Rules, user: str, group: str, which: PriorityClass, periods: Sequence[str] = ()
+) -> list[Applied]:
+    """Every limit of the rules that fits, the narrowest last; then those of the open periods."""
+    found = _of(rules.limits, "limits", user, group, which)
+    for period in periods:
+        inner = rules.limits.during[period]
+        found += _of(inner, f"limits.during.{period}", user, group, which)
+    return found
+
+
+def _of(limits: Limits, path: str, user: str, group: str, which: PriorityClass) -> list[Applied]:
+    name = which.value
     found = [
-        (("class", "", name), limits.classes.get(which), f"limits.{name}"),
-        (("group", group, ""), limits.groups.get(group), f"limits.groups.{group}"),
+        (("class", "", name), limits.classes.get(which), name),
+        (("group", group, ""), limits.groups.get(group), f"groups.{group}"),
         (
             ("group", group, name),
             limits.group_of_class.get((group, which)),
-            f"limits.groups.{group}.{name}",
+            f"groups.{group}.{name}",
         ),
-        (("user", user, ""), limits.per_user, "limits.per_user"),
-        (
-            ("user", user, name),
-            limits.per_user_of_class.get(which),
-            f"limits.{name}.per_user",
-        ),
-        (("user", user, ""), limits.users.get(user), f"limits.users.{user}"),
+        (("user", user, ""), limits.per_user, "per_user"),
+        (("user", user, name), limits.per_user_of_class.get(which), f"{name}.per_user"),
+        (("user", user, ""), limits.users.get(user), f"users.{user}"),
     ]
     return [
-        Applied(key, limit, path)
-        for key, limit, path in found
+        Applied(key, limit, f"{path}.{inner}")
+        for key, limit, inner in found
         if limit is not None and limit != Limit()
     ]
 
@@ -129,8 +135,8 @@ class Refusal:
 
     @property
     def never(self) -> bool:
-        """Not even alone."""
-        return self.need > self.most
+        """Not even alone, at any time."""
+        return self.need > self.most and ".during." not in self.rule
 
 
 def refusals(applied: list[Applied], counts: Counts, entry: Entry, units: int) -> Iterator[Refusal]:
@@ -139,6 +145,10 @@ def refusals(applied: list[Applied], counts: Counts, entry: Entry, units: int) -
     jobs = 0 if entry.claim is not None else 1
     for one in applied:
         most, most_jobs = one.limit.max_gpus, one.limit.max_jobs
+        longest_s, walltime_s = one.limit.max_walltime_s, entry.job.request.walltime_s
+        if longest_s is not None and (walltime_s is None or walltime_s > longest_s):
+            rule = one.path + ".max_walltime"
+            yield Refusal(one.key, "walltime", longest_s, 0.0, walltime_s or 0.0, rule)
         if most is not None and units:
             held = counts.units.get(one.key, 0) - claimed
             if held + units > most * UNITS:

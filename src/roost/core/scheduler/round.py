@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 
-from roost.core.model import Grant, JobState, PriorityClass
-from roost.core.scheduler.decisions import Decision, Preempt, Start
+from roost.core.model import EndReason, Grant, JobState, PriorityClass
+from roost.core.scheduler.decisions import Decision, Preempt, Start, Stop
+from roost.core.scheduler.hours import told_to_end
 from roost.core.scheduler.limits import (
-    applied_limits,
     least_units,
     refusals,
     share_units,
@@ -68,6 +68,7 @@ class Round:
         """Decides for every job in the queue. `earmarked`: jobs, restored, that others are
         already being preempted for; their claims are made again first."""
         state = self._state
+        self._close_windows()
         for number in list(state.claims):
             if not claim_holds(state, state.entries[number]):
                 state.drop_claim(state.entries[number])
@@ -88,6 +89,22 @@ class Round:
             self._lay_out()
         else:
             self._walk()
+
+    def _close_windows(self) -> None:
+        """Jobs whose window closes soon are told: they have until then, and wait again."""
+        state = self._state
+        for number in list(state.closings):
+            entry = state.entries.get(number)
+            if entry is None or entry.closing is None or not entry.grants_held:
+                del state.closings[number]
+            elif told_to_end(entry, state.now):
+                del state.closings[number]
+                grace_s = max(0.0, entry.closing.at - state.now)
+                entry.ending_by = state.now + grace_s + STUCK_AFTER_S
+                entry.state = JobState.COMPLETING
+                state.ends_otherwise(entry)
+                requeue = entry.job.requeue
+                self._out.append(Stop(number, entry.attempt, EndReason.PREEMPTED, grace_s, requeue))
 
     def _walk(self) -> None:
         state = self._state
@@ -171,7 +188,9 @@ class Round:
         if entry.claim is not None:
             return self._following(bucket, position + 1, bucket.most_s)
         if self._limited(entry):
-            return None
+            if self._state.hours.refusal(entry.job, self._state.now) is None:
+                return None
+            return self._following(bucket, position + 1, bucket.most_s)
         length_s = bucket.walltimes[position]
         way = in_the_way(self.reservations, self._state.now, entry.job.request.walltime_s)
         if not self._try(entry, way):
@@ -205,15 +224,17 @@ class Round:
         return max((span_s for span_s in spans if span_s < walltime_s), default=None)
 
     def _limited(self, entry: Entry) -> bool:
+        if self._state.hours.refusal(entry.job, self._state.now) is not None:
+            return True
         return any(self._refusals(entry, least_units(entry.job)))
 
     def _refusals(self, entry: Entry, units: int) -> list[str]:
         job = entry.job
         key = (job.user, job.group, job.priority_class.rank)
-        known = self._state.applied
+        known = self._state.limits_now()
         applied = known.get(key)
         if applied is None:
-            applied = applied_limits(self._state.rules, job.user, job.group, job.priority_class)
+            applied = self._state.limits_of(job)
             known[key] = applied
         if not applied and job.array_limit is None:
             return []

@@ -77,6 +77,11 @@ class Scheduler:
                 times.append(entry.ending_by)
                 if self._wanting and entry.ending_by is None:
                     times.append(entry.started_at + classes[entry.job.priority_class].min_run_s)
+        for number in state.closings:
+            close = state.entries[number].closing
+            times.append(None if close is None else close.notice_at)
+        if len(state.queue):
+            times.append(state.hours.next_change(state.now))
         return min((at for at in times if at is not None and at > state.now), default=None)
 
     def explain(self, job: int) -> Wait:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from roost.core.model import Gpu, Grant, Job, JobState
 from roost.core.rules.model import Rules
+from roost.core.rules.windows import Closing
 from roost.core.scheduler.backlog import Backlog
 from roost.core.scheduler.ends import Ends
 from roost.core.scheduler.forecast import Forecast
-from roost.core.scheduler.limits import Applied, Counts, limit_keys, units_of
+from roost.core.scheduler.hours import Hours
+from roost.core.scheduler.limits import Applied, Counts, applied_limits, limit_keys, units_of
 from roost.core.scheduler.links import link_islands
 from roost.core.scheduler.nodes import Nodes
 from roost.core.scheduler.policy import FAIR, By, Policy, policy_of
@@ -59,6 +61,7 @@ class Entry:
     done_s: float = 0.0
     expected_s: float | None = None
     most_behind_s: float = float("inf")
+    closing: Closing | None = None
 
     @property
     def grants_held(self) -> bool:
@@ -71,7 +74,10 @@ class Entry:
         if self.ending_by is not None:
             return self.ending_by - STUCK_AFTER_S
         walltime_s = self.job.request.walltime_s
-        return None if walltime_s is None else self.started_at + walltime_s
+        end = NEVER if walltime_s is None else self.started_at + walltime_s
+        if self.closing is not None:
+            end = min(end, self.closing.at)
+        return None if end == NEVER else end
 
     def lost_work(self, now: float) -> int:
         """GPU work lost if ended now, in microGPU × milliseconds (integers add exactly)."""
@@ -109,6 +115,9 @@ class State:
         self.dependents: dict[int, list[int]] = {}
         self.queue = Queue()
         self.counts = Counts()
+        self.hours = Hours(self.rules)
+        self.closings: dict[int, None] = {}
+        self._periods: tuple[str, ...] = ()
         self.applied: dict[tuple[str, str, int], list[Applied]] = {}
         self.waiting = Counts()
         self.usage = Usage()
@@ -120,11 +129,33 @@ class State:
         """Takes them; True where waiting jobs have other turns by them than before."""
         self.rules = rules
         self.applied.clear()
+        self.hours = Hours(rules)
+        for number in self.active:
+            self._watch_close(self.entries[number])
         self.usage.set_half_life(rules.fair_share.half_life_s)
         self.mark_shared()
         before, self.policy = self.policy, self._given or policy_of(rules)
         self.foresees = self.policy.by is By.SHORT_FIRST
         return self.policy != before
+
+    def limits_now(self) -> dict[tuple[str, str, int], list[Applied]]:
+        """The limits that were looked up already, as long as the same periods are open."""
+        periods = self.hours.periods(self.now)
+        if periods != self._periods:
+            self._periods = periods
+            self.applied.clear()
+        return self.applied
+
+    def limits_of(self, job: Job) -> list[Applied]:
+        """Every limit that fits the job at this hour."""
+        periods = self.hours.periods(self.now)
+        return applied_limits(self.rules, job.user, job.group, job.priority_class, periods)
+
+    def _watch_close(self, entry: Entry) -> None:
+        """Finds the close of a window that will end the job, if any."""
+        entry.closing = self.hours.closing(entry.job, self.now)
+        if entry.closing is not None:
+            self.closings[entry.job.id] = None
 
     # -- GPUs ----------------------------------------------------------------------------------
 
@@ -268,6 +299,7 @@ class State:
         self.counts.add(limit_keys(job), entry.units)
         self.usage.change_rate(job.group, job.user, entry.units)
         self.active[job.id] = None
+        self._watch_close(entry)
         if self.foresees:
             self.backlog.runs(entry, self.now)
 
@@ -287,7 +319,8 @@ class State:
         self.counts.remove(limit_keys(job), entry.units)
         self.usage.change_rate(job.group, job.user, -entry.units)
         self.active.pop(job.id, None)
-        entry.grants, entry.units = (), 0
+        entry.grants, entry.units, entry.closing = (), 0, None
+        self.closings.pop(job.id, None)
         entry.ending_by, entry.preempted_for = None, None
 
     # -- claims --------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 
 from roost.core.rules.model import FairShare, GroupRules
+from roost.core.rules.shares import portions
 
 MICRO = 1_000_000
 # An hour of one GPU is added to the total, so that the first minutes after an installation, when
@@ -109,15 +110,14 @@ class Usage:
         that have a job now. Sums run in name order, so that no set order shows."""
         live = sorted(self._live)
         scale = self._scale(self._last)
-        shares = {name: groups[name].share if name in groups else 1.0 for name in live}
-        all_shares = sum(shares.values())
+        owed_by = portions(groups, live)
         names = sorted({user for users in self._live.values() for user in users})
         by_users = sum(self._users.get(user, 0.0) for user in names) + DAMPING_GPU_S * scale
         by_groups = sum(self._groups.get(name, 0.0) for name in live) + DAMPING_GPU_S * scale
         found = {}
         for name in live:
             users = self._live[name]
-            owed = shares[name] / all_shares / len(users)
+            owed = owed_by[name] / len(users)
             of_group = self._groups.get(name, 0.0) / by_groups
             for user in sorted(users):
                 own = self._users.get(user, 0.0) / by_users

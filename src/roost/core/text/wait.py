@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from roost.core.rules.units import format_duration
 from roost.core.text.catalogue import say
 from roost.core.text.numbers import bytes_text, gpus_text, jobs_text
 
@@ -58,6 +59,23 @@ MESSAGES = {
         "{who} 同时最多可运行 {most_jobs}",
     ),
     "limit_jobs_never": ("{who} may run no jobs", "{who} 不允许运行作业"),
+    "limit_walltime": (
+        "at this hour {who} may run for {longest} at most: ask for a walltime within it, or wait",
+        "此时段 {who} 的作业最长可运行 {longest}：请申请更短的时长，或等待",
+    ),
+    "limit_walltime_never": (
+        "{who} may run for {longest} at most: ask for a walltime within it",
+        "{who} 的作业最长可运行 {longest}：请申请更短的时长",
+    ),
+    "window": (
+        "jobs longer than {over} start only in the window {window}, which opens at {opens_at}",
+        "超过 {over} 的作业只能在时段 {window} 内开始，该时段于 {opens_at} 开放",
+    ),
+    "window_never": (
+        "jobs longer than {over} start only in the window {window}, and it is never open for long "
+        "enough: ask for a shorter walltime",
+        "超过 {over} 的作业只能在时段 {window} 内开始，而该时段从不够长：请申请更短的时长",
+    ),
     "scope_user_all": ("{name}", "{name}"),
     "scope_user_class": ("{priority_class} jobs of {name}", "{name} 的 {priority_class} 作业"),
     "scope_group_all": ("group {name}", "组 {name}"),
@@ -194,6 +212,8 @@ def render_reason(language: str, reason: Reason, clock: Clock) -> str:
             numbers[name] = clock(float(value))
         elif name.endswith("_bytes"):
             numbers[name] = bytes_text(value)
+        elif name in ("over_s", "longest_s") and isinstance(value, int | float):
+            numbers[name.removesuffix("_s")] = format_duration(float(value))
         elif name in ("need", "most", "count") and isinstance(value, int | float):
             numbers[name + "_gpus"] = gpus_text(language, value)
             numbers[name + "_jobs"] = jobs_text(language, int(value))
