@@ -85,6 +85,7 @@ def test_json_is_the_daemons_answer_in_ascii(stub: Stub, roost: Roost):
     assert json.loads(done.stdout) == stub.answers["GET /v1/status"][1]
 
 
+SACCT = Path(__file__).parents[1] / "data" / "traces" / "small_sacct.txt"
 CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "status": ([], {}),
     "who": ([], {}),
@@ -114,6 +115,7 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "rules check": (["/dev/null"], {}),
     "rules diff": (["/dev/null", "/dev/null"], {}),
     "rules history": ([], {"GET /v1/rules/history": {"history": []}}),
+    "replay": ([str(SACCT), "--servers", "1x4"], {}),
     "version": ([], {}),
 }  # fmt: skip
 

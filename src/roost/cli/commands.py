@@ -67,6 +67,7 @@ CLASSES = ("urgent", "regular", "background")
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL")
 STATES = ("PENDING", "STARTING", "RUNNING", "PREEMPTING", "SUSPENDED", "COMPLETING", *ENDED)
 SHELLS = ("bash", "zsh", "fish")
+BASELINES = ("fifo", "easy", "conservative", "sjf", "srtf", "srsf")
 
 SOCKET = Option("--socket", "PATH")
 HELP = Option("-h --help")
@@ -156,6 +157,25 @@ COMMANDS: dict[str, Command] = {
     "rules history": Command(
         "rules_shown:history", options=(Option("-n --limit", "N", "count"), JSON)
     ),
+    "replay": Command(
+        "replay:replay",
+        (Argument("TRACE", "?", "path"),),
+        (
+            Option("-s --servers", "NxGPUS"),
+            Option("--rules", "FILE", "path"),
+            Option("--against", "FILE", "path"),
+            Option("-b --baseline", "ORDER", choices=BASELINES, repeat=True),
+            Option("-e --estimates", "KIND", choices=("exact", "trace", "noisy")),
+            Option("--seeds", "N", "count"),
+            Option("--restart-cost", "TIME", "cost"),
+            Option("--checkpoint", "MODEL", "checkpoint"),
+            Option("--by", "KEY", choices=("user", "group", "class", "size"), repeat=True),
+            Option("--format", "FORMAT", choices=("csv", "swf", "sacct")),
+            Option("--html", "FILE", "path"),
+            Option("--events", "FILE", "path"),
+            JSON,
+        ),
+    ),
     "usage": Command(
         "usage:usage", options=(Option("--from", "WHEN"), Option("--to", "WHEN"), USER, JSON)
     ),
@@ -191,7 +211,7 @@ GROUPS = (
     (
         "set_up",
         (
-            *("serve", "rules check", "rules show", "rules diff", "rules history"),
+            *("serve", "rules check", "rules show", "rules diff", "rules history", "replay"),
             *("install", "uninstall", "completions"),
         ),
     ),

@@ -29,6 +29,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "rules diff": ("old", "new", "changes"),
     "rules history": ("history",),
     "rules check": ("file", "ok", "mistakes"),
+    "replay": ("runs", "trace", "servers", "gpus", "estimates", "left_out", "changes"),
     "version": ("roost", "daemon"),
 }
 """`run --array` has "jobs" too, the numbers of its elements."""

@@ -71,6 +71,18 @@ def duration(name: str, text: str) -> int:
     return seconds
 
 
+def cost(name: str, text: str) -> float:
+    """A duration in seconds that may be none: "0s"."""
+    return 0.0 if text.strip() in ("0", "0s") else float(duration(name, text))
+
+
+def checkpoint(name: str, text: str) -> float | None:
+    """When a job saves its work: 0 "signal" (when asked to go), None "none", else every so long."""
+    if text == "none":
+        return None
+    return 0.0 if text == "signal" else float(duration(name, text))
+
+
 def _spans(text: str) -> int | None:
     total, rest = 0.0, text
     while rest:
@@ -225,6 +237,8 @@ READERS: dict[str, Callable[[str, str], Any]] = {
     "count": count,
     "size": size,
     "duration": duration,
+    "cost": cost,
+    "checkpoint": checkpoint,
     "optional_seconds": seconds_or_default,
     "job": job,
     "jobs": jobs,

@@ -235,4 +235,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "请把 Roost 安装到所有账号可读的位置（/opt、/usr/local），或放开上级目录的权限",
     ),
     "part_missing": ("this installation has no {part}", "此安装没有 {part}"),
+    # -- replay --------------------------------------------------------------------------------
+    "replay_no_servers": (
+        "on what servers? Write for example --servers 4x8: four of eight GPUs each",
+        "在哪些服务器上重放？例如写 --servers 4x8，表示四台八卡",
+    ),
+    "replay_said": ("{text}", "{text}"),
+    "replay_trace": ("{path}: {text}", "{path}：{text}"),
 }

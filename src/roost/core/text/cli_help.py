@@ -215,6 +215,64 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "rules history": ("Which rules were in force when, and by whom", "规则的历次变更和作者"),
     "rules history.--limit": ("so many versions", "显示多少个版本"),
+    "replay": (
+        "Run past jobs by these rules or others, and compare",
+        "用当前规则、其他规则或经典策略重放作业记录并比较",
+    ),
+    "replay.more": (
+        "roost replay jobs.csv --servers 4x8 says how long jobs would have waited, how well the "
+        "GPUs would have been used and how evenly people served. TRACE: CSV with job_id, "
+        "submit_s, gpus, duration_s (and user, vc, estimate_s, priority), the Standard Workload "
+        "Format, or sacct --parsable2; also with gzip. - is standard input. Needs no daemon.\n"
+        "Without --baseline the rules of --rules (else the defaults) are replayed; --against "
+        "adds other rules, and says for whom what changes.",
+        "roost replay jobs.csv --servers 4x8 给出作业会等多久、GPU 利用率如何、对各人是否公平。T"
+        "RACE 可以是 CSV（job_id、submit_s、gpus、duration_s，另可有 user、vc、estimate_s、pri"
+        "ority）、标准负载格式（SWF）或 sacct --parsable2 的输出，可用 gzip 压缩；- 表示标准输入"
+        "。不需要守护进程。\n"
+        "不写 --baseline 时按 --rules（默认为默认规则）重放；--against 与另一份规则比较，并说明"
+        "对谁有什么影响。",
+    ),
+    "replay.--servers": (
+        "servers to replay on: 4x8 is four of eight GPUs; 2x8,1x4",
+        "重放所用的服务器：4x8 为四台八卡；2x8,1x4",
+    ),
+    "replay.--rules": ("a rules file, instead of the defaults", "规则文件，代替默认规则"),
+    "replay.--against": ("other rules, to compare with", "用于对比的另一份规则"),
+    "replay.--baseline": (
+        "a textbook order: fifo, easy, conservative, sjf, srtf, srsf; may be repeated",
+        "经典策略：fifo、easy、conservative、sjf、srtf、srsf；可写多个",
+    ),
+    "replay.--estimates": (
+        "walltimes: exact durations, those of the trace, or noisy overestimates",
+        "预计时长：exact 真实时长、trace 记录中的值、noisy 随机高估",
+    ),
+    "replay.--seeds": ("draw noisy walltimes so many times (10)", "noisy 的抽取次数（10）"),
+    "replay.--restart-cost": (
+        "time that a preempted job needs to start again (30s)",
+        "被抢占的作业重新启动所需时间（30s）",
+    ),
+    "replay.--checkpoint": (
+        "what a preempted job keeps: signal (all, the default), none, or up to its last "
+        "checkpoint, every 30m or so",
+        "被抢占时保留的进度：signal 全部（默认）、none 不保留，或按间隔（如 30m）保存检查点",
+    ),
+    "replay.--by": (
+        "also by user, group, class or size of the jobs; may be repeated",
+        "另按 user 用户、group 组、class 优先级、size 大小列出；可写多个",
+    ),
+    "replay.--format": (
+        "csv, swf or sacct; guessed without it",
+        "csv、swf 或 sacct；不写则自动判断",
+    ),
+    "replay.--html": (
+        "write a page with charts too",
+        "另写一个带图表的网页",
+    ),
+    "replay.--events": (
+        "instead of a trace: what roost serve --record wrote; every decision must be the same",
+        "改为重放 roost serve --record 的记录，逐一核对每个决定",
+    ),
     "completions": ("Completions for bash, zsh or fish", "输出 bash、zsh 或 fish 的补全脚本"),
     "version": ("The versions of this program and the daemon", "显示程序和守护进程的版本"),
     "help": ("Help on a command", "查看命令的用法"),
