@@ -11,6 +11,7 @@ from roost.server.api import books, jobs, machine, problems, rules, stream
 from roost.server.api.body import BodyLimit
 from roost.server.api.context import Context
 from roost.server.api.models import MAX_BODY_BYTES, Problem
+from roost.server.api.quick import QuickSubmissions
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
     status: {
@@ -40,6 +41,7 @@ def make_app(context: Context) -> FastAPI:
     # Looked through in this order: what is asked most comes first.
     for part in (jobs, machine, books, rules, stream):
         app.include_router(part.router)
+    app.add_middleware(QuickSubmissions, context=context)
     app.add_middleware(BodyLimit, limit=MAX_BODY_BYTES)
     _document(app)
     return app

@@ -87,17 +87,21 @@ class Call:
 
 
 async def call_of(request: Request) -> Call:
-    context: Context = request.app.state.context
-    peer = request.scope.get(PEER)
+    return await caller(request.app.state.context, request.scope, language_of(request))
+
+
+async def caller(context: Context, scope: Any, language: str) -> Call:
+    """Who sent the request of that ASGI scope. Raises RefusalError."""
+    peer = scope.get(PEER)
     if peer is None:
         raise RefusalError(403, "problem.no_peer")
     person = await context.people.person(peer[1], context.board.rules.rules)
-    if request.scope.get(CROWDED):
+    if scope.get(CROWDED):
         raise RefusalError(
             429, "door.too_many_connections", {"limit": MOST_CONNECTIONS},
             user=person.name, limit=MOST_CONNECTIONS,
         )  # fmt: skip
-    return Call(context, person, language_of(request))
+    return Call(context, person, language)
 
 
 Caller = Annotated[Call, Depends(call_of)]

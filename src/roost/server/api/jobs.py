@@ -12,6 +12,7 @@ from roost.core.scheduler.decisions import Wait
 from roost.server.api.context import Call, Caller, answer
 from roost.server.api.models import (
     MAX_JOB,
+    MAX_KEY,
     DoneOut,
     JobOut,
     JobsOut,
@@ -60,15 +61,20 @@ async def found(call: Call, number: int) -> JobRecord:
 async def submit(
     given: SubmissionIn,
     call: Caller,
-    idempotency_key: Annotated[str | None, Header(min_length=1, max_length=128)] = None,
+    idempotency_key: Annotated[str | None, Header(min_length=1, max_length=MAX_KEY)] = None,
 ) -> Response:
     """Queue a job, or an array of jobs, that runs as the caller.
 
     Asked again within an hour with the same `Idempotency-Key`, the answer is that of the first
     time: who lost the answer asks again, and queues once.
     """
+    return await submitted(call, given, idempotency_key)
+
+
+async def submitted(call: Call, given: SubmissionIn, key: str | None) -> Response:
+    """Queues what was given, and the answer. Raises RefusalError, StoreError."""
     context = call.context
-    intent = intent_of(given, call.person, context.board.rules.rules, idempotency_key)
+    intent = intent_of(given, call.person, context.board.rules.rules, key)
     numbers, state = await context.intend(intent)
     body: dict[str, Any] = {"job": numbers[0], "state": state.value}
     if intent.indices is not None:

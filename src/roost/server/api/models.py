@@ -16,6 +16,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 MAX_REASON = 500
 MAX_NAME = 200
+MAX_KEY = 128
 MAX_ENVIRONMENT_BYTES = 256 * 1024
 MAX_SCRIPT_BYTES = 1024 * 1024
 MAX_ARGV_BYTES = 2 * 1024 * 1024
@@ -338,6 +339,8 @@ class DoneOut(_Out):
 def name_is_fit(name: str) -> bool:
     """At most 200 characters of any script, no control characters, surrogates or line breaks.
     Marks that turn the direction of writing are the author's; whoever shows them escapes them."""
+    if name.isascii() and name.isprintable():
+        return len(name) <= MAX_NAME
     refused = ("Cc", "Cs", "Zl", "Zp")
     return len(name) <= MAX_NAME and not any(unicodedata.category(c) in refused for c in name)
 

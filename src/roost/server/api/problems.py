@@ -61,17 +61,25 @@ def problem(
     return Response(msgspec.json.encode(body), status, media_type="application/problem+json")
 
 
+def of_refusal(error: RefusalError, language: str) -> Response:
+    return problem(error.status, error.code, error.said(language), error.extra)
+
+
+def of_store(error: StoreError, language: str) -> Response:
+    status = 507 if error.code == "full" else 503
+    return problem(status, f"store_{error.code}", error.said(language))
+
+
 def install(app: FastAPI) -> None:
     """Problem documents for refusals, for what FastAPI refuses, and for our own faults."""
 
     async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, RefusalError)
-        return problem(error.status, error.code, error.said(language_of(request)), error.extra)
+        return of_refusal(error, language_of(request))
 
     async def store_failed(request: Request, error: Exception) -> Response:
         assert isinstance(error, StoreError)
-        status = 507 if error.code == "full" else 503
-        return problem(status, f"store_{error.code}", error.said(language_of(request)))
+        return of_store(error, language_of(request))
 
     async def invalid(request: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
