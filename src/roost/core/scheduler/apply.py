@@ -30,7 +30,8 @@ class Changes:
     def apply(self, event: ev.Event) -> None:
         state = self._state
         state.now = max(state.now, event.at)
-        state.usage.advance(state.now)
+        if state.policy.fair:
+            state.usage.advance(state.now)
         match event:
             case ev.JobSubmitted(job=job):
                 if job.id not in state.entries and job.id not in state.ended:

@@ -41,13 +41,15 @@ class Nodes:
         self.largest = 0
         self.alike = False
         self._by_name: dict[str, Node] = {}
-        self._most_free: int | None = None
+        # How many servers have so many free GPUs, and the most that any may have.
+        self._with_free: list[int] = [0]
+        self._most_free = 0
 
     def rebuild(self, slots: Sequence[Slot]) -> None:
         """Anew from all slots; to be called when there are other slots, or marks of them change."""
         self.slots = sorted(slots, key=lambda slot: slot.order)
         self.by_uuid = {slot.gpu.uuid: slot for slot in self.slots}
-        self._by_name, self.free_count, self._most_free = {}, 0, None
+        self._by_name, self.free_count = {}, 0
         kinds: dict[str, set[tuple[object, ...]]] = {}
         for slot in self.slots:
             node = self._by_name.get(slot.gpu.server)
@@ -70,6 +72,10 @@ class Nodes:
         for node in self.all:
             mine = kinds[node.name]
             node.plain = len(mine) == 1 and not any(links or shared for *_, shared, links in mine)
+        self._most_free = max((len(node.free) for node in self.all), default=0)
+        self._with_free = [0] * (1 + max((len(node.slots) for node in self.all), default=0))
+        for node in self.all:
+            self._with_free[len(node.free)] += 1
         first = {(model, size) for mine in kinds.values() for model, size, *_ in mine}
         self.alike = len(first) == 1 and all(node.plain for node in self.all)
 
@@ -81,13 +87,15 @@ class Nodes:
         if free is slot.free:
             return
         slot.free = free
-        self._most_free = None
+        self._with_free[len(node.free)] -= 1
         if free:
             insort(node.free, slot.order)
             self.free_count += 1
+            self._most_free = max(self._most_free, len(node.free))
         else:
             del node.free[bisect_left(node.free, slot.order)]
             self.free_count -= 1
+        self._with_free[len(node.free)] += 1
 
     def take_alike(self, count: int, banned: Collection[str]) -> list[Slot] | None:
         """`count` free slots past the banned ones where any do equally well (`alike`): of the
@@ -154,6 +162,6 @@ class Nodes:
             return False
         if gpus > self.largest:
             return True
-        if self._most_free is None:
-            self._most_free = max((len(node.free) for node in self.all), default=0)
+        while self._most_free and not self._with_free[self._most_free]:
+            self._most_free -= 1
         return gpus <= self._most_free
