@@ -86,6 +86,7 @@ _SERVED = (
     Option("--state", "DIR", "path"),
     Option("--rules", "FILE", "path"),
     Option("--database", "URL"),
+    Option("--record", "FILE", "path"),
 )
 
 RUN_OPTIONS = (

@@ -34,6 +34,7 @@ class Plan:
     rules: str
     database: str | None
     simulate: str | None
+    record: str | None = None
 
     @property
     def runtime(self) -> str:
@@ -51,6 +52,8 @@ class Plan:
         words = ["server", "--state", self.state, "--socket", self.socket, "--rules", self.rules]
         if self.database:
             words += ["--database", self.database]
+        if self.record:
+            words += ["--record", self.record]
         return words
 
 
@@ -62,6 +65,7 @@ def plan(
     rules: str | None = None,
     database: str | None = None,
     simulate: str | None = None,
+    record: str | None = None,
 ) -> Plan:
     """From options, then ROOST_STATE and ROOST_SOCKET, then the defaults for root or for a user.
 
@@ -84,4 +88,7 @@ def plan(
         size = len(os.fsencode(path))
         if size > MAX_PATH_BYTES:
             raise CommandError("socket_path_too_long", path=path, bytes=size, limit=MAX_PATH_BYTES)
-    return Plan(root, os.path.abspath(state), socket, os.path.abspath(rules), database, simulate)
+    record = os.path.abspath(record) if record else None
+    return Plan(
+        root, os.path.abspath(state), socket, os.path.abspath(rules), database, simulate, record
+    )

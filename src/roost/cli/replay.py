@@ -75,6 +75,10 @@ class Run:
 
 def replay(context: Context) -> int:
     """0; 1 where the trace cannot be read or jobs can never start; 2 for wrong words."""
+    if "events" in context.given.options:
+        from roost.cli.replay_events import replay_events
+
+        return replay_events(context)
     if not context.given.arguments:
         raise UsageError("missing_argument", command="replay", argument="TRACE")
     if "servers" not in context.given.options:

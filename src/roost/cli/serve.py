@@ -55,6 +55,7 @@ def server(context: Context) -> int:
         socket=option("socket"),
         rules=option("rules"),
         database=option("database"),
+        record=option("record"),
     )
     return run_server(
         ServerConfig(
@@ -63,6 +64,7 @@ def server(context: Context) -> int:
             agent_socket=Path(where.runtime) / "agent.sock",
             rules=Path(where.rules),
             database=where.database,
+            record=Path(where.record) if where.record else None,
             language=context.terminal.language,
         )
     )
@@ -82,6 +84,7 @@ def serve(context: Context) -> int:
         rules=option("rules"),
         database=option("database"),
         simulate=simulate,
+        record=option("record"),
     )
     if option("rules") and not os.path.exists(where.rules):
         raise CommandError("rules_file_missing", path=where.rules)

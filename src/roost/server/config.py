@@ -8,7 +8,8 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class ServerConfig:
-    """`database` None: SQLite, `roost.db` in `state`. `language`: of what is said at start."""
+    """`database` None: SQLite, `roost.db` in `state`. `language`: of what is said at start.
+    `record`: the file that the scheduler's steps are appended to, None for none."""
 
     state: Path
     socket: Path
@@ -18,3 +19,4 @@ class ServerConfig:
     language: str = "en"
     socket_mode: int = 0o666
     rules_every_s: float = 1.0
+    record: Path | None = None

@@ -21,7 +21,8 @@ from sqlalchemy import Connection
 from roost.core.attribution.model import Memory
 from roost.core.model import JobState
 from roost.core.observation import Observation
-from roost.core.scheduler.events import InventoryChanged, TimeReached
+from roost.core.scheduler.decisions import Decision
+from roost.core.scheduler.events import Event, InventoryChanged, TimeReached
 from roost.server import attempts, desk, watch
 from roost.server.board import Board, RulesInForce
 from roost.server.deciding import carry_out, explained
@@ -35,6 +36,7 @@ from roost.server.engines.base import (
     Saw,
 )
 from roost.server.intents import Intent, Submit
+from roost.server.record import Recorder
 from roost.server.refusal import RefusalError
 from roost.server.restore import restore
 from roost.server.retention import RETENTION_EVERY_S, clean
@@ -61,11 +63,13 @@ class Control:
         engine: Engine,
         rules: RulesInForce,
         clock: Callable[[], float] = time.time,
+        recorder: Recorder | None = None,
     ) -> None:
         self._store = store
         self._board = board
         self._engine = engine
         self._clock = clock
+        self._recorder = recorder
         self._queue: SimpleQueue[tuple[Intent, Future[Any]] | EngineEvent | None] = SimpleQueue()
         self._again: list[EngineEvent] = []
         self._memory = Memory()
@@ -95,6 +99,8 @@ class Control:
         self._queue.put(None)
         if self._thread.is_alive():
             self._thread.join(30.0)
+        if self._recorder is not None:
+            self._recorder.close()
 
     def submit(self, intent: Intent) -> Future[Any]:
         """Queues what a person wants. The future's value comes after the commit; it raises
@@ -212,6 +218,12 @@ class Control:
         # A long queue is looked at less often, so that looking never fills the day.
         self._rest_s = min(10.0, max(1.0, 20.0 * (time.perf_counter() - began)))
 
+    def _step(self, work: Work, events: Sequence[Event]) -> list[Decision]:
+        decisions = work.scheduler.step(events)
+        if self._recorder is not None:
+            self._recorder.step(events, decisions)
+        return decisions
+
     def _queue_is_limited(self) -> bool:
         """Whether some rule limits how many may wait, so that each submission must be counted
         before the next is looked at."""
@@ -328,7 +340,9 @@ class Control:
         now = self._now()
         work = restore(self._store, self._board, self._rules, now)
         events, work.events = work.events, []
-        carry_out(work, self._engine, work.scheduler.step(events))
+        if self._recorder is not None:
+            self._recorder.fresh(look_first=True)
+        carry_out(work, self._engine, self._step(work, events))
         self._foreign = None
         self._flushed_at = now
         through = work.ledger.through or 0.0

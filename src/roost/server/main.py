@@ -25,6 +25,7 @@ from typing import TextIO, cast
 import structlog
 import uvicorn
 
+from roost import __version__
 from roost.core.text.catalogue import language_of, say
 from roost.server.api.app import make_app
 from roost.server.api.context import Context
@@ -37,6 +38,7 @@ from roost.server.control import Control
 from roost.server.desk import settings_of
 from roost.server.engines.agent import AgentEngine
 from roost.server.intents import AdoptRules, RulesWrong
+from roost.server.record import Recorder
 from roost.server.rules import RulesFile, last_in_force
 from roost.store.database import Store, open_sqlite, open_url
 from roost.store.errors import StoreError
@@ -137,7 +139,8 @@ async def _serve(config: ServerConfig, store: Store, listening: socket.socket) -
         sys.stderr.write(_wrong_at_start(config, at_start))
         return 1
     engine.configure(settings_of(force.rules))
-    control = Control(store, board, engine, force)
+    recorder = None if config.record is None else Recorder(config.record, __version__)
+    control = Control(store, board, engine, force, recorder=recorder)
     live = Live(asyncio.get_running_loop())
     board.listeners.append(live.changed)
     control.start()
@@ -275,7 +278,7 @@ def _log_as_json() -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`roost server`: --state, --socket, --rules and --database as `roost serve` gives them.
+    """`roost server`: the options that `roost serve` hands on.
 
     The agent's socket lies beside the API's. Returns the exit code.
     """
@@ -284,6 +287,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--socket", type=Path, default=Path("/run/roost/roost.sock"))
     parser.add_argument("--rules", type=Path, default=Path("/etc/roost/rules.toml"))
     parser.add_argument("--database")
+    parser.add_argument("--record", type=Path)
     given = parser.parse_args(arguments)
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG")
     return run_server(
@@ -293,6 +297,7 @@ def main(arguments: Sequence[str]) -> int:
             agent_socket=given.socket.with_name("agent.sock"),
             rules=given.rules,
             database=given.database,
+            record=given.record,
             language=language_of(locale or ""),
         )
     )

@@ -187,9 +187,17 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "server.--state": ("its files", "状态文件的目录"),
     "server.--rules": ("the rules file", "规则文件"),
     "server.--database": ("sqlite:///… or postgresql://…", "sqlite:///… 或 postgresql://…"),
+    "server.--record": (
+        "append what the scheduler is told and decides, for roost replay --events",
+        "把调度器收到的事件和决定追加到文件，供 roost replay --events 核对",
+    ),
     "serve.--state": ("its files, and its sockets", "状态文件和套接字的目录"),
     "serve.--rules": ("the rules file", "规则文件"),
     "serve.--database": ("sqlite:///… or postgresql://…", "sqlite:///… 或 postgresql://…"),
+    "serve.--record": (
+        "append what the scheduler is told and decides, for roost replay --events",
+        "把调度器收到的事件和决定追加到文件，供 roost replay --events 核对",
+    ),
     "install": (
         "Set up this machine: user, systemd units, rules, completions",
         "在本机部署：账号、systemd 单元、规则、命令补全",

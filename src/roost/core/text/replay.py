@@ -157,4 +157,43 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "column.sooner": ("sooner", "提前"),
     "column.later": ("later", "推迟"),
     "no_changes": ("--against changes nothing for anybody.", "--against 对任何人都没有影响。"),
+    # -- the event log -------------------------------------------------------------------------
+    "log_empty": ("the event log has no line", "事件日志是空的"),
+    "log_not_json": (
+        "line {line} is not JSON, and not the last of its recording",
+        "第 {line} 行不是 JSON，也不是一次记录的末尾",
+    ),
+    "log_version": (
+        "line {line}: an event log of version {version}, which this Roost cannot read",
+        "第 {line} 行：事件日志版本 {version}，此版本的 Roost 无法读取",
+    ),
+    "log_no_header": (
+        "line {line}: this is not what roost serve --record writes",
+        "第 {line} 行：不是 roost serve --record 写的文件",
+    ),
+    "log_no_scheduler": (
+        "line {line}: a step before any scheduler was made",
+        "第 {line} 行：调度器尚未建立就有步骤",
+    ),
+    "log_unknown": (
+        "line {line}: {what} is not known; a newer Roost wrote it",
+        "第 {line} 行：不认识 {what}；应是更新版本的 Roost 写的",
+    ),
+    "log_bad_step": ("line {line} cannot be read: {what}", "第 {line} 行无法读取：{what}"),
+    "log_same": (
+        "{steps} steps with {events} events, {schedulers} times begun anew: the same {decisions}"
+        " decisions.",
+        "{steps} 步、{events} 个事件、重新开始 {schedulers} 次：{decisions} 个决定全部相同。",
+    ),
+    "log_cut": (
+        "{count} lines were cut short when a daemon was killed, and skipped.",
+        "{count} 行因守护进程被杀而不完整，已跳过。",
+    ),
+    "log_differs": (
+        "line {line}: decided otherwise than Roost {roost} did at {at}",
+        "第 {line} 行：与 Roost {roost} 在 {at} 的决定不同",
+    ),
+    "log_events": ("  told:     {what}", "  事件：{what}"),
+    "log_recorded": ("  recorded: {what}", "  记录：{what}"),
+    "log_decided": ("  now:      {what}", "  现在：{what}"),
 }
