@@ -20,6 +20,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.pool import StaticPool
 
 from roost.store.errors import StoreError, detail_of, store_error
+from roost.store.prepared import execute
 
 HEAD = "0001"
 APPLICATION_ID = 0x526F_6F73  # "Roos" in the SQLite header, so that `file` and we know it
@@ -154,7 +155,7 @@ def _sqlite_ways(engine: Engine, begin: str) -> None:
 
     @event.listens_for(engine, "begin")
     def begun(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        execute(connection, begin, [()])
 
 
 def _check_sqlite(connection: Connection, path: Path) -> None:

@@ -31,11 +31,12 @@ class Prepared:
         if compiled is None:
             statement = self._build(connection.dialect.name)
             compiled = self._compiled[key] = _Compiled(statement, connection.dialect, key[1])
-        _execute(connection, compiled.text, [compiled.parameters(row) for row in rows])
+        execute(connection, compiled.text, [compiled.parameters(row) for row in rows])
 
 
-def _execute(connection: Connection, text: str, parameters: list[Any]) -> None:
-    """In the open transaction of `connection`; errors and a lost connection as SQLAlchemy has them.
+def execute(connection: Connection, text: str, parameters: list[Any]) -> None:
+    """The driver's own words, once for each of `parameters` (at least one), with nothing in between
+    but that errors and a lost connection are as SQLAlchemy has them.
 
     Raises SQLAlchemyError.
     """
