@@ -211,7 +211,7 @@ class Control:
                 return
             events = [TimeReached(work.now)]
         self._ticked = work.now
-        carry_out(work, self._engine, work.scheduler.step(events))
+        carry_out(work, self._engine, self._step(work, events))
         if not self._explain_due:
             self._explain_due = True
             self._explain_at = max(self._explain_at, work.now)
