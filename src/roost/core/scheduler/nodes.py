@@ -31,7 +31,8 @@ class Node:
 
 
 class Nodes:
-    """All servers with GPUs; one, for the daemon. `alike`: any GPU anywhere does equally well."""
+    """All servers with GPUs; one, for the daemon. `alike`: any GPU anywhere does equally well.
+    `version` changes with whatever happens to any of them."""
 
     def __init__(self) -> None:
         self.all: list[Node] = []
@@ -40,6 +41,7 @@ class Nodes:
         self.free_count = 0
         self.largest = 0
         self.alike = False
+        self.version = 0
         self._by_name: dict[str, Node] = {}
         # How many servers have so many free GPUs, and the most that any may have.
         self._with_free: list[int] = [0]
@@ -50,6 +52,7 @@ class Nodes:
         self.slots = sorted(slots, key=lambda slot: slot.order)
         self.by_uuid = {slot.gpu.uuid: slot for slot in self.slots}
         self._by_name, self.free_count = {}, 0
+        self.version += 1
         kinds: dict[str, set[tuple[object, ...]]] = {}
         for slot in self.slots:
             node = self._by_name.get(slot.gpu.server)
@@ -83,6 +86,7 @@ class Nodes:
         """Something about this slot has changed: is it free?"""
         node = self._by_name[slot.gpu.server]
         node.version += 1
+        self.version += 1
         free = slot.available
         if free is slot.free:
             return

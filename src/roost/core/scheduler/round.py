@@ -35,7 +35,7 @@ class Round:
     can delay it.
     """
 
-    def __init__(self, state: State, out: list[Decision]) -> None:
+    def __init__(self, state: State, out: list[Decision], victims: Victims) -> None:
         self._state = state
         self._out = out
         self._kept: list[Reservation] = []
@@ -44,7 +44,7 @@ class Round:
         self._untold = False
         self.wanting = False
         self._pool = Pool(state)
-        self._victims = Victims(state)
+        self._victims = victims
 
     @property
     def reservations(self) -> list[Reservation]:
@@ -177,7 +177,7 @@ class Round:
         if not policy.preempts:
             return False
         self.wanting = True
-        return self._victims.latest(which.value) > bucket.items[0][0] + policy.margin_s
+        return self._victims.any_after(bucket.items[0][0] + policy.margin_s)
 
     def _takes(self, which: PriorityClass) -> bool:
         """Jobs of this class may end up with GPUs that others hold now."""
@@ -261,7 +261,6 @@ class Round:
             victim.ending_by = self._state.now + grace_s + STUCK_AFTER_S
             self._state.ends_otherwise(victim)
             self._out.append(Preempt(number, victim.attempt, entry.job.id, grace_s, rule))
-        self._victims.asked_to_go(found.claim.victims)
         self._pool.refresh()
         return True
 

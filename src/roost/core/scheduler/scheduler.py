@@ -10,7 +10,7 @@ from roost.core.model import Job, JobState
 from roost.core.scheduler.apply import Changes
 from roost.core.scheduler.decisions import Decision, Wait
 from roost.core.scheduler.eligibility import Begins
-from roost.core.scheduler.events import Event
+from roost.core.scheduler.events import Event, InventoryChanged, RulesChanged
 from roost.core.scheduler.explain import Explainer
 from roost.core.scheduler.policy import Policy
 from roost.core.scheduler.round import Round
@@ -22,6 +22,7 @@ from roost.core.scheduler.submission import (
     SubmissionFacts,
     check_submission,
 )
+from roost.core.scheduler.taking import Victims
 
 
 class Scheduler:
@@ -35,6 +36,7 @@ class Scheduler:
     def __init__(self, look_first: bool = False, policy: Policy | None = None) -> None:
         self._state = State(policy)
         self._state.looked = not look_first
+        self._victims = Victims(self._state)
         self._earmarked: dict[int, None] = {}
         self._begins = Begins()
         self._round: Round | None = None
@@ -56,8 +58,10 @@ class Scheduler:
         for event in events:
             changes.apply(event)
         changes.finish()
+        if any(isinstance(event, InventoryChanged | RulesChanged) for event in events):
+            self._victims.forget()
         self._earmarked.update(changes.earmarked)
-        one = Round(self._state, out)
+        one = Round(self._state, out, self._victims)
         if self._state.looked:
             one.run(tuple(self._earmarked))
             self._earmarked.clear()
@@ -70,19 +74,36 @@ class Scheduler:
         """When a TimeReached could change something though nothing happens; None: never."""
         state = self._state
         times = [self._begins.soonest()]
-        if state.claims or self._wanting:
-            classes = state.rules.classes
-            for number in state.active:
-                entry = state.entries[number]
-                times.append(entry.ending_by)
-                if self._wanting and entry.ending_by is None:
-                    times.append(entry.started_at + classes[entry.job.priority_class].min_run_s)
+        for number in state.claims:
+            claim = state.entries[number].claim
+            for victim in claim.victims if claim is not None else ():
+                entry = state.entries.get(victim)
+                times.append(None if entry is None else entry.ending_by)
+        if self._wanting:
+            times += self._minimum_runs()
         for number in state.closings:
             close = state.entries[number].closing
             times.append(None if close is None else close.notice_at)
         if len(state.queue):
             times.append(state.hours.next_change(state.now))
         return min((at for at in times if at is not None and at > state.now), default=None)
+
+    def _minimum_runs(self) -> list[float]:
+        """When running jobs will have run long enough to be asked to give way."""
+        state = self._state
+        spans = {which: rules.min_run_s for which, rules in state.rules.classes.items()}
+        if state.policy.preempts:
+            spans = {which: min(span, state.policy.min_run_s) for which, span in spans.items()}
+        longest_s = max(spans.values())
+        found = []
+        # They are kept in the order of their starts.
+        for number in reversed(state.active):
+            entry = state.entries[number]
+            if entry.started_at + longest_s <= state.now:
+                break
+            if entry.ending_by is None:
+                found.append(entry.started_at + spans[entry.job.priority_class])
+        return found
 
     def explain(self, job: int) -> Wait:
         """Why the job waits, as of the last step; no reasons for one that is not waiting.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from roost.core.model import JobState
 from roost.core.scheduler.limits import UNITS
 from roost.core.scheduler.nodes import Node
-from roost.core.scheduler.order import turn_of
+from roost.core.scheduler.order import expected_s, turn_of
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import Claim, Entry, State
@@ -21,19 +21,34 @@ Held = list[tuple[float, int, list[Slot]]]
 
 
 class Victims:
-    """Who could have to give way on each server, as of this round; looked up once and kept."""
+    """Who could have to give way on each server. Turns only come nearer while jobs run as long as
+    was expected: so the last turn of a server, once known, bounds it from above until a job there
+    comes, goes, or outlives what was expected of it."""
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._nodes: dict[int, tuple[Held, list[Slot]]] = {}
-        self._latest: dict[str, float] | None = None
+        # By server: version, valid until, no later turn than this.
+        self._bounds: dict[int, tuple[int, float, float]] = {}
+        # By server: version and time of the exact answer.
+        self._exact: dict[int, tuple[int, float, Held, list[Slot]]] = {}
+        # Version of all, valid until, and the servers with their bounds, the latest first.
+        self._ranked: tuple[int, float, list[tuple[float, Node]]] = (-1, NOBODY, [])
+
+    def forget(self) -> None:
+        """There are other servers than before, or other rules."""
+        self._bounds.clear()
+        self._ranked = -1, NOBODY, []
+        self._exact.clear()
 
     def on(self, node: Node) -> tuple[Held, list[Slot]]:
         """Jobs that hold whole GPUs there and may be asked to go; GPUs that come free anyway."""
-        found = self._nodes.get(node.order)
-        if found is None:
-            found = self._nodes[node.order] = self._look(node)
-        return found
+        now = self._state.now
+        known = self._exact.get(node.order)
+        if known is not None and known[0] == node.version and known[1] == now:
+            return known[2], known[3]
+        held, coming = self._look(node)
+        self._exact[node.order] = node.version, now, held, coming
+        return held, coming
 
     def _look(self, node: Node) -> tuple[Held, list[Slot]]:
         state = self._state
@@ -60,28 +75,34 @@ class Victims:
         held.sort(key=lambda one: (-one[0], one[1]))
         return held, coming
 
-    def latest(self, which: str) -> float:
-        """No running job of that class has a later turn."""
-        if self._latest is None:
-            self._latest = {}
-            for node in self._state.nodes.all:
-                for turn, number, _ in self.on(node)[0]:
-                    name = self._state.entries[number].job.priority_class.value
-                    self._latest[name] = max(turn, self._latest.get(name, NOBODY))
-        return self._latest.get(which, NOBODY)
+    def ranked(self) -> list[tuple[float, Node]]:
+        """The servers, each with the turn that no job that runs there exceeds, the latest first."""
+        nodes, now = self._state.nodes, self._state.now
+        if self._ranked[0] != nodes.version or now >= self._ranked[1]:
+            bounds = [(self._bound(node), node) for node in nodes.all]
+            ranked = sorted(((bound[2], node) for bound, node in bounds), key=lambda one: -one[0])
+            until = min((bound[1] for bound, _ in bounds), default=NOBODY)
+            self._ranked = nodes.version, until, ranked
+        return self._ranked[2]
 
-    def asked_to_go(self, numbers: Collection[int]) -> None:
-        """These jobs give way now: their servers are looked at anew."""
+    def _bound(self, node: Node) -> tuple[int, float, float]:
         state = self._state
-        names = {
-            state.slots[grant.gpu_uuid].gpu.server
-            for number in numbers
-            for grant in state.entries[number].grants
-        }
-        for node in state.nodes.all:
-            if node.name in names:
-                self._nodes.pop(node.order, None)
-        self._latest = None
+        known = self._bounds.get(node.order)
+        if known is not None and known[0] == node.version and state.now < known[1]:
+            return known
+        latest, until = NOBODY, float("inf")
+        for number in {slot.whole for slot in node.slots if slot.whole is not None}:
+            entry = state.entries[number]
+            latest = max(latest, turn_of(state.policy, entry, state.now))
+            left_s = expected_s(entry) - entry.done_s - (state.now - entry.started_at)
+            until = min(until, state.now + left_s if left_s > 0 else state.now)
+        found = self._bounds[node.order] = node.version, until, latest
+        return found
+
+    def any_after(self, turn: float) -> bool:
+        """Perhaps some running job has a later turn."""
+        ranked = self.ranked()
+        return bool(ranked) and ranked[0][0] > turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +125,7 @@ def take_by_turn(
     """
     count, largest = entry.job.request.gpus, pool.nodes.largest
     after = turn_of(state.policy, entry, state.now) + state.policy.margin_s
-    if not largest or victims.latest(entry.job.priority_class.value) <= after:
+    if not largest:
         return None
     whole, rest = (0, count) if count <= largest else divmod(count, largest)
     parts = [largest] * whole + ([rest] if rest else [])
@@ -112,11 +133,16 @@ def take_by_turn(
     for part in parts:
         taken = {one.order for one in chosen}
         best: Taking | None = None
-        for node in pool.nodes.all:
+        for latest, node in victims.ranked():
+            # One server must give up something; of several, some may be free already.
+            if latest <= after and len(parts) == 1:
+                break
             if node.size < part or node.order in taken:
                 continue
             found = _on(state, pool, entry, node, part, after, banned, victims)
-            if found is not None and (best is None or found.gpus < best.gpus):
+            if found is not None and (
+                best is None or (found.gpus, found.order) < (best.gpus, best.order)
+            ):
                 best = found
         if best is None:
             return None
