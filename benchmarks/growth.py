@@ -1,7 +1,8 @@
 """What a decision costs as the queue grows: `python -m benchmarks.growth`.
 
-64 GPUs on eight servers, all held; so many jobs waiting (1 to 8 GPUs, five walltimes, 20 people, four
-groups). Each turn one job comes and one ends, and what can start does. CPU time of `Scheduler.step`.
+64 GPUs on eight servers, all held; so many jobs waiting (1 to 8 GPUs, five walltimes, 20 people,
+four groups). Each turn one job comes and one ends, and what can start does. CPU time of
+`Scheduler.step`.
 """
 
 from __future__ import annotations
