@@ -30,6 +30,8 @@ def read_csv(lines: Iterable[str]) -> Trace:
         header = [name.strip() for name in next(reader)]
     except StopIteration:
         raise TraceError("empty") from None
+    except csv.Error as error:
+        raise TraceError("not_csv", line=1, detail=str(error)) from None
     where = {name: place for place, name in enumerate(header)}
     missing = [name for name in NEEDED if name not in where]
     if missing:

@@ -11,6 +11,7 @@ from roost.core.replay.trace import Rows, Trace, TraceError, TraceJob
 # Status of the format: 0 failed, 1 completed, 5 cancelled; 2 to 4 are parts of a checkpointed job.
 STATES = {0: "FAILED", 1: "COMPLETED", 5: "CANCELLED"}
 PARTS = (2, 3, 4)
+MOST = 1e15
 
 
 def read_swf(lines: Iterable[str]) -> Trace:
@@ -26,6 +27,8 @@ def read_swf(lines: Iterable[str]) -> Trace:
             values = [float(word) for word in words]
         except ValueError:
             raise TraceError("not_numbers", line=line) from None
+        if not all(abs(value) < MOST for value in values):  # nan is not below anything
+            raise TraceError("not_numbers", line=line)
         _add(rows, values + [-1.0] * (18 - len(values)))
     return rows.trace()
 

@@ -20,8 +20,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "第 {line} 行：只有 {count} 个数，至少要 {least} 个；这是标准负载格式（SWF）吗？",
     ),
     "not_numbers": (
-        "line {line}: a word is not a number; comments begin with “;”",
-        "第 {line} 行：有一项不是数；注释要以“;”开头",
+        "line {line}: a word is not a number, or too large to be true; comments begin with “;”",
+        "第 {line} 行：有一项不是数，或大得不合理；注释要以“;”开头",
     ),
     "not_a_number": (
         "line {line}, column {column}: “{value}” is not a number; seconds and GPUs are written"
