@@ -91,6 +91,10 @@ def replay(context: Context) -> int:
         asked += [key for key in ("class", "user", "group", "size") if key not in asked]
     runs = run_all(context, setting, contenders, asked, keep_first=bool(html))
     found = changes_of(setting, runs)
+    if html:
+        from roost.cli.replay_html import write_page
+
+        write_page(context, html, setting, runs, found)
     shown = [key for key in asked if key in context.option("by", [])]
     if context.json:
         context.out_json(as_json(setting, runs, found, shown))

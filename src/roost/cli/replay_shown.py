@@ -90,8 +90,9 @@ def preface(setting: Setting, language: str) -> list[str]:
     window = max(job.submit_s for job in trace.jobs)
     told = [
         say(
-            language, "replay.head", jobs=f"{len(trace.jobs):,}", servers=setting.servers,
-            gpus=len(setting.gpus), window=span(window),
+            language, "replay.head", jobs=counted(language, "jobs", len(trace.jobs)),
+            servers=setting.servers, gpus=counted(language, "gpus", len(setting.gpus)),
+            window=span(window),
         )
     ]  # fmt: skip
     if trace.left_out:
@@ -116,6 +117,11 @@ def preface(setting: Setting, language: str) -> list[str]:
     if seeds > 1:
         told.append(say(language, "replay.seeds", seeds=seeds))
     return told
+
+
+def counted(language: str, what: str, count: int) -> str:
+    """ "1 job", "3,079 jobs"; "1 GPU", "440 GPUs"."""
+    return say(language, f"replay.{what}_{'1' if count == 1 else 'n'}", count=f"{count:,}")
 
 
 def policy_name(language: str, policy: str) -> str:
@@ -188,9 +194,9 @@ GROUPED: tuple[tuple[str, str, Callable[[float], str]], ...] = (
 )
 
 
-def grouped(context: Context, seeds: Sequence[Sequence[Row]]) -> list[str]:
-    """One line for each key, medians over the seeds; of people the ten with the most GPU hours."""
-    language = context.terminal.language
+def grouped_rows(language: str, seeds: Sequence[Sequence[Row]]) -> tuple[list[list[str]], int]:
+    """One row for each key, medians over the seeds; of many people the ten with the most GPU
+    hours, and how many more there are."""
     keys = [str(each["key"]) for each in seeds[0]]
     middle: dict[str, dict[str, float]] = {}
     for at, key in enumerate(keys):
@@ -202,35 +208,54 @@ def grouped(context: Context, seeds: Sequence[Sequence[Row]]) -> list[str]:
         keys.sort(key=lambda key: -middle[key]["gpu_h"])
         left = len(keys) - MOST_NAMED
         keys = keys[:MOST_NAMED]
-    head = ["", *(say(language, f"replay.column.{column}") for column, _, _ in GROUPED)]
     nobody = say(language, "replay.nobody")
-    table: list[list[str | Cell]] = [
-        [key or nobody, *(shown(middle[key][name]) for _, name, shown in GROUPED)] for key in keys
-    ]
-    drawn = lines(context.terminal, head, table, right=range(1, 10), most=[16])
+    rows = [[key or nobody, *(how(middle[key][name]) for _, name, how in GROUPED)] for key in keys]
+    return rows, left
+
+
+def grouped(context: Context, seeds: Sequence[Sequence[Row]]) -> list[str]:
+    language = context.terminal.language
+    head = ["", *(say(language, f"replay.column.{column}") for column, _, _ in GROUPED)]
+    rows, left = grouped_rows(language, seeds)
+    drawn = aligned(context, head, rows)
     if left:
         drawn.append(say(language, "replay.further", count=left))
     return drawn
 
 
-def changed(context: Context, found: Sequence[Change]) -> list[str]:
-    """Who waits how long by either, whose jobs end sooner, whose later."""
-    language = context.terminal.language
+def aligned(context: Context, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """A table of names and of figures to the right, also in the last column."""
+    last = max(width(row[-1]) for row in (head, *rows))
+    filled: list[list[str | Cell]] = [
+        [*row[:-1], pad(row[-1], last, right=True)] for row in (head, *rows)
+    ]
+    title = [each if isinstance(each, str) else each.text for each in filled[0]]
+    return lines(context.terminal, title, filled[1:], right=range(1, len(head)), most=[16])
+
+
+def changed_rows(language: str, found: Sequence[Change]) -> tuple[list[str], list[list[str]], int]:
+    """Head, rows of the ten whom it touches most, how many more; no row: it touches nobody."""
     moved = [one for one in found if one.sooner or one.later]
-    if not moved:
-        return [say(language, "replay.no_changes")]
     columns = ("jobs", "gpu_h", "before", "after", "sooner", "later")
     head = ["", *(say(language, f"replay.column.{column}") for column in columns)]
     nobody = say(language, "replay.nobody")
-    table: list[list[str | Cell]] = [
+    rows = [
         [
             one.who or nobody, number(one.jobs), number(one.gpu_h), span(one.before_s),
             span(one.after_s), number(one.sooner), number(one.later),
         ]
         for one in moved[:MOST_NAMED]
     ]  # fmt: skip
-    drawn = [say(language, "replay.changes")]
-    drawn += lines(context.terminal, head, table, right=range(1, 7), most=[20])
-    if len(moved) > MOST_NAMED:
-        drawn.append(say(language, "replay.further", count=len(moved) - MOST_NAMED))
+    return head, rows, max(0, len(moved) - MOST_NAMED)
+
+
+def changed(context: Context, found: Sequence[Change]) -> list[str]:
+    """Who waits how long by either, whose jobs end sooner, whose later."""
+    language = context.terminal.language
+    head, rows, left = changed_rows(language, found)
+    if not rows:
+        return [say(language, "replay.no_changes")]
+    drawn = [say(language, "replay.changes"), *aligned(context, head, rows)]
+    if left:
+        drawn.append(say(language, "replay.further", count=left))
     return drawn

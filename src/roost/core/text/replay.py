@@ -67,9 +67,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "left_out.too_large": ("{count} larger than all servers", "{count} 个超过全部服务器的总和"),
     "and": ("; ", "；"),
     "head": (
-        "{jobs} jobs on {servers} ({gpus} GPUs), submitted within {window}.",
-        "{jobs} 个作业，服务器 {servers}（共 {gpus} 张 GPU），提交时间跨度 {window}。",
+        "{jobs} on {servers} ({gpus}), submitted within {window}.",
+        "{jobs}，服务器 {servers}（共 {gpus}），提交时间跨度 {window}。",
     ),
+    "jobs_1": ("{count} job", "{count} 个作业"),
+    "jobs_n": ("{count} jobs", "{count} 个作业"),
+    "gpus_1": ("{count} GPU", "{count} 张 GPU"),
+    "gpus_n": ("{count} GPUs", "{count} 张 GPU"),
     "estimates.exact": (
         "Walltimes: the true durations, which nobody knows beforehand.",
         "预计时长：真实时长（实际中无人事先知道）。",
@@ -196,4 +200,19 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "log_events": ("  told:     {what}", "  事件：{what}"),
     "log_recorded": ("  recorded: {what}", "  记录：{what}"),
     "log_decided": ("  now:      {what}", "  现在：{what}"),
+    # -- the page ------------------------------------------------------------------------------
+    "page.title": ("Replay of {trace} on {servers}", "{trace} 在 {servers} 上的重放"),
+    "page.figures": ("Figures", "数据"),
+    "page.changes": ("For whom what changes", "对谁有什么影响"),
+    "page.charts": ("Waiting, completion, use", "等待、完成与占用"),
+    "page.waits": ("Jobs that waited no longer than …", "等待时间不超过……的作业"),
+    "page.waits_axis": ("waiting time (scale of tens)", "等待时间（对数刻度）"),
+    "page.completions": ("Jobs that were done within …", "在……之内完成的作业"),
+    "page.completions_axis": (
+        "from submission to the end (scale of tens)",
+        "从提交到结束（对数刻度）",
+    ),
+    "page.held": ("GPUs held", "占用的 GPU"),
+    "page.held_axis": ("since the first submission", "自首次提交起"),
+    "page.first_seed": ("The charts show the first seed.", "图中为第一个随机种子的结果。"),
 }

@@ -1,0 +1,181 @@
+"""A replay as one page: figures, charts, tables, and for whom what changes. No script, nothing
+loaded from elsewhere; readable in a light and a dark room, printed, and without colours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from roost.cli import replay_shown as shown
+from roost.cli.replay import AGAINST, Run, Setting
+from roost.cli.replay_charts import chart, legend, log_scale
+from roost.core.replay.curves import completions, held, waits
+from roost.core.replay.report import Change, Row, spread
+from roost.core.text.catalogue import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from roost.cli.context import Context
+
+TICKS_S = (1.0, 10.0, 60.0, 600.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0, 30 * 86400.0)
+STYLE = """
+:root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --soft: #59636e; --rule: #d4d9df;
+  --c0: #0b57a4; --c1: #a04000; --c2: #1a7f37; --c3: #8250df; --c4: #9a0e5f; --c5: #006b75;
+  --c6: #6a5300; --c7: #4d4d4d; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e9ed; --paper: #14171b; --soft: #a3adb8;
+  --rule: #3a424b; --c0: #79b8ff; --c1: #ffab70; --c2: #7ee294; --c3: #c9a6ff; --c4: #ff9bd0;
+  --c5: #6fd9e3; --c6: #e0c35c; --c7: #c4c4c4; } }
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 76rem; padding: 1rem; color: var(--ink); background: var(--paper);
+  font: 16px/1.5 system-ui, "Noto Sans", "Noto Sans CJK SC", "PingFang SC", sans-serif; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
+p { color: var(--soft); margin: .2rem 0; max-width: 65ch; }
+.charts { display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); }
+figure { margin: 0; } figcaption { font-weight: 600; }
+svg text { fill: var(--soft); font-size: 12px; } .grid { stroke: var(--rule); fill: none; }
+.line { fill: none; stroke-width: 2.2; }
+.c0 { stroke: var(--c0); } .c1 { stroke: var(--c1); } .c2 { stroke: var(--c2); }
+.c3 { stroke: var(--c3); } .c4 { stroke: var(--c4); } .c5 { stroke: var(--c5); }
+.c6 { stroke: var(--c6); } .c7 { stroke: var(--c7); }
+.legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; list-style: none; padding: 0; }
+.legend svg { margin-right: .4rem; vertical-align: middle; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+caption { text-align: left; font-weight: 600; padding: .4rem 0; }
+th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--rule); text-align: right;
+  white-space: nowrap; }
+th[scope=row], th:first-child { text-align: left; font-weight: 500; }
+"""
+
+
+def write_page(
+    context: Context,
+    path: str,
+    setting: Setting,
+    runs: Sequence[Run],
+    found: Sequence[Change] | None,
+) -> None:
+    """Writes the page to that file. Raises OSError."""
+    text = page(context.terminal.language, setting, runs, found)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def page(
+    language: str, setting: Setting, runs: Sequence[Run], found: Sequence[Change] | None
+) -> str:
+    def said(code: str) -> str:
+        return say(language, "replay.page." + code)
+
+    name = setting.path.rpartition("/")[2]
+    title = say(language, "replay.page.title", trace=name, servers=setting.servers)
+    policies = list(dict.fromkeys(run.policy for run in runs))
+    body = [f"<h1>{escape(title)}</h1>"]
+    body += [f"<p>{escape(line)}</p>" for line in shown.preface(setting, language)]
+    body.append(f"<h2>{escape(said('figures'))}</h2>")
+    body.append(figures(language, runs, found is not None))
+    if found is not None:
+        body.append(f"<h2>{escape(said('changes'))}</h2>")
+        body.append(changed(language, found))
+    body.append(f"<h2>{escape(said('charts'))}</h2>")
+    body.append(charts(language, setting, runs))
+    for key in ("class", "user", "group", "size"):
+        groups = [[run.by[key] for run in runs if run.policy == policy] for policy in policies]
+        if all(len(rows) < 2 for rows in groups[0]) and key != "class":
+            continue  # one group alone says what the figures above say
+        body.append(f"<h2>{escape(say(language, f'replay.by.{key}'))}</h2>")
+        for policy, rows in zip(policies, groups, strict=True):
+            body.append(grouped(language, shown.policy_name(language, policy), rows))
+    tag = "zh-CN" if language == "zh" else "en"
+    return (
+        f'<!DOCTYPE html>\n<html lang="{tag}">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\';'
+        " style-src 'unsafe-inline'\">\n"
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        + "\n".join(body)
+        + "\n</main>\n</body>\n</html>\n"
+    )
+
+
+def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The first column names the row."""
+    parts = ['<div class="wide"><table>']
+    if caption:
+        parts.append(f"<caption>{escape(caption)}</caption>")
+    first = "<td></td>" if not head[0] else f'<th scope="col">{escape(head[0])}</th>'
+    others = "".join(f'<th scope="col">{escape(text)}</th>' for text in head[1:])
+    parts.append(f"<thead><tr>{first}{others}</tr></thead><tbody>")
+    for row in rows:
+        cells = "".join(f"<td>{escape(text)}</td>" for text in row[1:])
+        parts.append(f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>')
+    parts.append("</tbody></table></div>")
+    return "".join(parts)
+
+
+def figures(language: str, runs: Sequence[Run], compared: bool) -> str:
+    rows: dict[str, list[Row]] = {}
+    for run in runs:
+        rows.setdefault(run.policy, []).append(run.row)
+    head = [""]
+    for policy in rows:
+        head.append(shown.policy_name(language, policy))
+        if policy == AGAINST and compared:
+            head.append(say(language, "replay.difference"))
+    lines = []
+    for key, how in shown.SHOWN:
+        line = [say(language, f"replay.row.{key}").strip()]
+        for policy, own in rows.items():
+            line.append(shown.cell(spread(own, key), how))
+            if policy == AGAINST and compared:
+                line.append(shown.difference(rows, key))
+        lines.append(line)
+    return table("", head, lines)
+
+
+def charts(language: str, setting: Setting, runs: Sequence[Run]) -> str:
+    """Of the first seed of each policy."""
+    firsts = [run for run in runs if run.seed == setting.seeds[0] and run.ran is not None]
+    names = [shown.policy_name(language, run.policy) for run in firsts]
+    own = [run.ran for run in firsts if run.ran is not None]
+    until = max((one.end_at for ran in own for one in ran), default=0.0)
+    drawn = []
+    for code, curve in (("waits", waits), ("completions", completions)):
+        lines = [curve(setting.trace, ran) for ran in own]
+        longest = max((x for line in lines for x, _ in line), default=1.0)
+        last = next((at for at in TICKS_S if at >= longest), TICKS_S[-1])
+        ticks = [(log_scale(at), shown.span(at)) for at in TICKS_S if at <= last]
+        scaled = [[(log_scale(x), part) for x, part in line] for line in lines]
+        drawn.append((code, scaled, ticks))
+    days = [(at * until / 4, shown.span(at * until / 4)) for at in range(5)]
+    drawn.append(("held", [held(ran, len(setting.gpus), until) for ran in own], days))
+    parts = []
+    for code, points, ticks in drawn:
+        title = say(language, f"replay.page.{code}")
+        axis = say(language, f"replay.page.{code}_axis")
+        parts.append(
+            f"<figure><figcaption>{escape(title)}</figcaption>"
+            f"{chart(title, points, ticks, axis)}</figure>"
+        )
+    note = ""
+    if len(setting.seeds) > 1:
+        note = f"<p>{escape(say(language, 'replay.page.first_seed'))}</p>"
+    return f'{note}{legend(names)}<div class="charts">{"".join(parts)}</div>'
+
+
+def grouped(language: str, policy: str, seeds: Sequence[Sequence[Row]]) -> str:
+    rows, left = shown.grouped_rows(language, seeds)
+    head = ["", *(say(language, f"replay.column.{column}") for column, _, _ in shown.GROUPED)]
+    if left:
+        rows.append([say(language, "replay.further", count=left), *[""] * len(shown.GROUPED)])
+    return table(policy, head, rows)
+
+
+def changed(language: str, found: Sequence[Change]) -> str:
+    head, rows, left = shown.changed_rows(language, found)
+    if not rows:
+        return f"<p>{escape(say(language, 'replay.no_changes'))}</p>"
+    if left:
+        rows.append([say(language, "replay.further", count=left), *[""] * (len(head) - 1)])
+    return table(say(language, "replay.changes").rstrip(":："), head, rows)
