@@ -143,8 +143,10 @@ class _Run:
         if self._attempt[number - 1] != attempt:
             return
         ran = self._ran[number - 1]
+        began = self._began(number)
         ran.end_at = now
-        ran.held.append((self._began(number), now))
+        ran.lost_s += self._works_at[number - 1] - began
+        ran.held.append((began, now))
         self._attempt[number - 1] = 0
         self._over += 1
         events.append(JobEnded(now, number, attempt, JobState.COMPLETED))
