@@ -53,7 +53,7 @@ def earliest(
             if opens:
                 free[order] = slot
                 counts[server] = counts.get(server, 0) + 1
-                maybe = maybe or counts[server] >= min(count, largest)
+                maybe = maybe or count > largest or counts[server] >= count
             elif order in free:
                 del free[order]
                 counts[server] -= 1
