@@ -46,6 +46,7 @@ def lived(machine: list[Gpu], jobs: list[tuple[int, int, int, int]], policy: str
     while coming or world.held:
         while coming and (coming[0][3] <= ends or not world.held):
             gpus, walltime, used, _ = coming.pop(0)
+            world.now += 1.0  # Of jobs of one instant the smaller goes first.
             number = world.submit("alice", gpus, time=f"{walltime * 10}m")
             lasts[number] = walltime * 6.0 * used
         for number, at in told(world).items():
@@ -62,7 +63,7 @@ def lived(machine: list[Gpu], jobs: list[tuple[int, int, int, int]], policy: str
     return world
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.sampled_from(MACHINES), JOBS, st.sampled_from([None, "easy"]))
 def test_no_hole_is_filled_at_the_cost_of_the_first_in_line(
     machine: list[Gpu], jobs: list[tuple[int, int, int, int]], policy: str | None
@@ -70,7 +71,7 @@ def test_no_hole_is_filled_at_the_cost_of_the_first_in_line(
     lived(machine, jobs, policy)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.sampled_from(MACHINES), JOBS)
 def test_under_conservative_backfill_no_place_ever_moves_back(
     machine: list[Gpu], jobs: list[tuple[int, int, int, int]]
@@ -78,7 +79,7 @@ def test_under_conservative_backfill_no_place_ever_moves_back(
     lived(machine, jobs, "conservative")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.sampled_from(MACHINES), JOBS)
 def test_what_was_forecast_happens_when_nothing_changes(
     machine: list[Gpu], jobs: list[tuple[int, int, int, int]]
