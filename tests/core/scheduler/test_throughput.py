@@ -6,6 +6,7 @@ import pytest
 
 from roost.core.model import JobState
 from roost.core.scheduler.decisions import Preempt
+from roost.core.scheduler.events import UsageRestored
 from tests.core.scheduler.pictures import World, servers_of
 
 RULES = '[scheduling]\nmode = "throughput"\nmin_run = "10m"\nmargin = "1h"\ndelay = "1d"\n'
@@ -84,6 +85,17 @@ def test_a_job_gives_way_on_the_server_where_the_fewest_gpus_change_hands() -> N
     world.wait("11m")
     short = world.submit("bob", 1, time="20m")
     assert preempted(world) == [(one, short)]
+
+
+def test_a_short_job_takes_nothing_from_one_who_comes_first_by_fair_share() -> None:
+    """Else alice's job, first in line by fair share, would be started again at once, and lose its
+    GPU again, for ever."""
+    world = World(1, RULES)
+    world.step(UsageRestored(world.now, (("bob", 360_000.0),), (("default", 360_000.0),)))
+    world.submit("alice", time="20h")
+    world.wait("2h")
+    world.submit("bob", time="20m")
+    assert preempted(world) == []
 
 
 def test_of_two_the_one_that_has_longest_to_go_gives_way() -> None:

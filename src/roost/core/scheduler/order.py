@@ -66,6 +66,7 @@ class Order:
     def __init__(self, state: State, policy: Policy) -> None:
         share = state.rules.fair_share
         self._fair = policy.fair
+        self._policy = policy
         self._age_per_s = share.age_weight_per_day / DAY_S if policy.fair else 1.0
         self._weight = share.weight
         self._penalties = state.usage.penalties(state.rules.groups) if policy.fair else {}
@@ -74,6 +75,14 @@ class Order:
         if not self._fair:
             return turn
         return self._weight * self._penalties[group, user] + self._age_per_s * turn
+
+    def before(self, entry: Entry, other: Entry, now: float) -> bool:
+        """The entry would come before the other, were both waiting now."""
+        return self._score_of(entry, now) < self._score_of(other, now)
+
+    def _score_of(self, entry: Entry, now: float) -> float:
+        job = entry.job
+        return self.score(job.group, job.user, turn_of(self._policy, entry, now))
 
     def head(self, bucket: Bucket, number: int, position: int) -> Head:
         """The key of a bucket's job at `position`."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from roost.core.model import JobState
 from roost.core.scheduler.limits import UNITS, share_units
+from roost.core.scheduler.order import Order
 from roost.core.scheduler.placement import choose_whole
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.slot import Slot
@@ -58,15 +59,16 @@ def may_preempt(state: State, entry: Entry, victim: Entry) -> bool:
 
 
 def plan(
-    state: State, pool: Pool, entry: Entry, banned: Collection[str], victims: Victims
-) -> Plan | None:
+    state: State, pool: Pool, entry: Entry, banned: Collection[str], victims: Victims,
+    order: Order,
+) -> Plan | None:  # fmt: skip
     """Whom to preempt so that the job starts; None where nobody may be, or it would not help."""
     if state.rules.classes[entry.job.priority_class].preempts:
         found = _plan_by_class(state, pool, entry, banned)
         if found is not None:
             return found
     if state.policy.preempts and entry.job.request.gpus:
-        taken = take_by_turn(state, pool, entry, banned, victims)
+        taken = take_by_turn(state, pool, entry, banned, victims, order)
         return None if taken is None else Plan(*taken)
     return None
 

@@ -45,6 +45,14 @@ class Round:
         self.wanting = False
         self._pool = Pool(state)
         self._victims = victims
+        self._reckoned: Order | None = None
+
+    @property
+    def _order(self) -> Order:
+        """The order of this moment, reckoned when it is first asked for."""
+        if self._reckoned is None:
+            self._reckoned = Order(self._state, self._state.policy)
+        return self._reckoned
 
     @property
     def reservations(self) -> list[Reservation]:
@@ -60,8 +68,7 @@ class Round:
 
     def _heads(self) -> list[Entry]:
         """The first of each bucket, in their order."""
-        order = Order(self._state, self._state.policy)
-        heads = order.heads(list(self._state.queue.buckets.values()))
+        heads = self._order.heads(list(self._state.queue.buckets.values()))
         return [self._state.entries[head[4]] for head in sorted(heads)]
 
     def run(self, earmarked: Sequence[int] = ()) -> None:
@@ -108,7 +115,7 @@ class Round:
 
     def _walk(self) -> None:
         state = self._state
-        order = Order(state, state.policy)
+        order = self._order
         buckets = list(state.queue.buckets.values())
         if not any(self._may_start(bucket) for bucket in buckets):
             self._untold = True
@@ -135,7 +142,7 @@ class Round:
     def _lay_out(self) -> None:
         """Every job's place anew, in turn, beside the places that all others have: nobody's start
         is ever moved back. Who can start, does."""
-        state, order = self._state, Order(self._state, self._state.policy)
+        state, order = self._state, self._order
         heads = [
             order.head(bucket, number, position)
             for number, bucket in enumerate(state.queue.buckets.values())
@@ -245,7 +252,7 @@ class Round:
         if self._place(entry, way):
             return True
         banned = frozenset[str]().union(*(r.slots for r in way))
-        found = plan(self._state, self._pool, entry, banned, self._victims)
+        found = plan(self._state, self._pool, entry, banned, self._victims, self._order)
         if found is None:
             self.wanting = self.wanting or self._takes(entry.job.priority_class)
             return False

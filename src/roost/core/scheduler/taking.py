@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from roost.core.model import JobState
 from roost.core.scheduler.limits import UNITS
 from roost.core.scheduler.nodes import Node
-from roost.core.scheduler.order import expected_s, turn_of
+from roost.core.scheduler.order import Order, expected_s, turn_of
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import Claim, Entry, State
@@ -116,13 +116,19 @@ class Taking:
 
 
 def take_by_turn(
-    state: State, pool: Pool, entry: Entry, banned: Collection[str], victims: Victims
+    state: State,
+    pool: Pool,
+    entry: Entry,
+    banned: Collection[str],
+    victims: Victims,
+    order: Order,
 ) -> tuple[tuple[int, ...], Claim] | None:
     """Victims and claim; None where not enough would come free on any server (or servers).
 
     A job's turn does not change while it waits and only comes nearer while it runs, so that two
-    jobs never take from each other in turns.
-    """
+    jobs never take from each other in turns. Nor does one take from a job that would come before
+    it by fair share: that one would be started again at once, before it.
+    """  # fmt: skip
     count, largest = entry.job.request.gpus, pool.nodes.largest
     after = turn_of(state.policy, entry, state.now) + state.policy.margin_s
     if not largest:
@@ -139,7 +145,7 @@ def take_by_turn(
                 break
             if node.size < part or node.order in taken:
                 continue
-            found = _on(state, pool, entry, node, part, after, banned, victims)
+            found = _on(state, pool, entry, node, part, after, banned, victims, order)
             if found is not None and (
                 best is None or (found.gpus, found.order) < (best.gpus, best.order)
             ):
@@ -169,7 +175,7 @@ def _room(state: State, pool: Pool, entry: Entry, victims: tuple[int, ...]) -> b
 
 def _on(
     state: State, pool: Pool, entry: Entry, node: Node, count: int, after: float,
-    banned: Collection[str], victims: Victims,
+    banned: Collection[str], victims: Victims, order: Order,
 ) -> Taking | None:  # fmt: skip
     held, coming = victims.on(node)
     slots = pool.slots
@@ -190,7 +196,10 @@ def _on(
         if got >= count or turn <= after:
             break
         mine = fit(mine)
-        if mine and state.entries[number].job.priority_class is which:
+        victim = state.entries[number]
+        if victim.job.priority_class is not which or not order.before(entry, victim, state.now):
+            continue
+        if mine:
             picked.append((number, mine))
             got += len(mine)
     if got < count:
