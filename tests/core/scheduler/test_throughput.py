@@ -43,6 +43,7 @@ def test_a_long_job_gives_way_to_a_short_one_and_has_its_turn_again() -> None:
     world.checkpoint(long)
     short = world.submit("bob", time="20m")
     assert world.picture() == "g0:~alice"
+    assert "(rules: scheduling.mode)" in world.why(short)
     world.give_way()
     assert world.running() == [short]
     world.end(short)

@@ -105,8 +105,11 @@ class Explainer:
         jobs = [n for n in (claim.victims if claim else ()) if state.ending_soon(n)]
         ends = [state.entries[n].ends_at or state.now for n in jobs]
         by = max(ends, default=state.now)
-        rule = f"classes.{entry.job.priority_class.value}.preempts"
-        preempted = any(state.entries[n].preempted_for == entry.job.id for n in jobs)
+        which = entry.job.priority_class
+        victims = [n for n in jobs if state.entries[n].preempted_for == entry.job.id]
+        preempted = bool(victims)
+        by_class = any(state.entries[n].job.priority_class is not which for n in victims)
+        rule = f"classes.{which.value}.preempts" if by_class else "scheduling.mode"
         reason = _reason(
             "preempting" if preempted else "ending",
             rule if preempted else "",

@@ -259,9 +259,11 @@ class Round:
         if self._refusals(entry, found.claim.units):
             return False
         self._state.make_claim(entry, found.claim)
-        rule = f"classes.{entry.job.priority_class.value}.preempts"
+        which = entry.job.priority_class
         for number in found.victims:
             victim = self._state.entries[number]
+            by_class = victim.job.priority_class is not which
+            rule = f"classes.{which.value}.preempts" if by_class else "scheduling.mode"
             grace_s = self._state.rules.classes[victim.job.priority_class].grace_s
             victim.state = JobState.PREEMPTING
             victim.preempted_for = entry.job.id
