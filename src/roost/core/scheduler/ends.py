@@ -25,10 +25,6 @@ class Ends:
         self._end_of = end_of
         self._lines: dict[int, tuple[int, Line]] = {}
 
-    def forget(self) -> None:
-        """There are other servers or slots than before."""
-        self._lines.clear()
-
     def _line(self, node: Node) -> Line:
         known = self._lines.get(node.order)
         if known is not None and known[0] == node.version:

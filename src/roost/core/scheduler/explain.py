@@ -134,17 +134,17 @@ class Explainer:
         if kind == "array":
             return _reason("array", most=refusal.most, array=name)
         code = f"limit_{refusal.what}_never" if refusal.never else f"limit_{refusal.what}"
+        scope = f"{kind}_{'class' if which and kind != 'class' else 'all'}"
         if refusal.what == "walltime":
-            who = f"{kind}_{'class' if which and kind != 'class' else 'all'}"
             return _reason(
-                code, refusal.rule, scope=who, name=name, priority_class=which,
+                code, refusal.rule, scope=scope, name=name, priority_class=which,
                 longest_s=refusal.most,
             )  # fmt: skip
         return _reason(
             code,
             refusal.rule,
             self._holding(entry, refusal),
-            scope=f"{kind}_{'class' if which and kind != 'class' else 'all'}",
+            scope=scope,
             name=name,
             priority_class=which,
             most=refusal.most,

@@ -50,10 +50,9 @@ def may_preempt(state: State, entry: Entry, victim: Entry) -> bool:
     """By the rules, and past the victim's minimum run."""
     classes = state.rules.classes
     which = victim.job.priority_class
-    if victim.state not in (JobState.RUNNING, JobState.STARTING):
-        return False
     return (
-        which in classes[entry.job.priority_class].preempts
+        victim.state in (JobState.RUNNING, JobState.STARTING)
+        and which in classes[entry.job.priority_class].preempts
         and state.now >= victim.started_at + classes[which].min_run_s
     )
 

@@ -6,7 +6,7 @@ before the reservation begins; where that cannot be told, they stay empty. `hori
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from roost.core.scheduler.horizon import earliest
 from roost.core.scheduler.placement import choose_whole
@@ -47,13 +47,21 @@ def reserve(
     room_at = _room_at(state, pool, entry, ends)
     if room_at is None:
         return None
-    at = max(gpus_at, room_at)
+    return _made(state, pool, entry, slots, max(gpus_at, room_at), ends.__getitem__)
+
+
+def _made(
+    state: State, pool: Pool, entry: Entry, slots: Sequence[Slot], at: float,
+    end_of: Callable[[int], float],
+) -> Reservation:  # fmt: skip
+    """These slots from that instant, and what of CPUs and memory is then left for others."""
+    request = entry.job.request
     cpus, memory_bytes = pool.room_for(entry)
-    if at != NEVER:
-        for number, end in ends.items():
-            if end <= at:
-                cpus += state.entries[number].job.request.cpus
-                memory_bytes += state.entries[number].job.request.memory_bytes or 0
+    held = at != NEVER and (state.used_cpus or state.used_memory_bytes)
+    for number in state.active if held else ():
+        if end_of(number) <= at:
+            cpus += state.entries[number].job.request.cpus
+            memory_bytes += state.entries[number].job.request.memory_bytes or 0
     return Reservation(
         job=entry.job.id,
         slots=frozenset(slot.gpu.uuid for slot in slots),
@@ -74,8 +82,7 @@ def _first(state: State, pool: Pool, entry: Entry) -> Reservation | None:
     ):
         return None
     cpus, memory_bytes = pool.room_for(entry)
-    need = request.memory_bytes or 0
-    if request.cpus > cpus or need > memory_bytes:
+    if request.cpus > cpus or (request.memory_bytes or 0) > memory_bytes:
         return None
     room = state.ends.first(request.gpus, state.now)
     if room is None or room[1] == NEVER:
@@ -86,19 +93,7 @@ def _first(state: State, pool: Pool, entry: Entry) -> Reservation | None:
         slots = choose_whole(free, request.gpus, pool.islands, pool.nodes.largest)
     if slots is None:
         return None
-    for number in state.active if state.used_cpus or state.used_memory_bytes else ():
-        other = state.entries[number]
-        if other.ends_at is not None and other.ends_at <= at:
-            cpus += other.job.request.cpus
-            memory_bytes += other.job.request.memory_bytes or 0
-    return Reservation(
-        entry.job.id,
-        frozenset(slot.gpu.uuid for slot in slots),
-        at,
-        cpus - request.cpus,
-        memory_bytes - need,
-        NEVER if request.walltime_s is None else at + request.walltime_s,
-    )
+    return _made(state, pool, entry, slots, at, state.end_of)
 
 
 def end_for(state: State, other: Entry, entry: Entry) -> float:

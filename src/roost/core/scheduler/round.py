@@ -178,7 +178,8 @@ class Round:
         """False where a glance shows that no job of it finds room: not so many whole GPUs are
         free together, and there is nobody to take them from."""
         gpus, which = bucket.key[3], bucket.priority_class
-        if not gpus or self._pool.nodes.could_hold(gpus) or state_takes(self._state, which):
+        by_class = self._state.rules.classes[which].preempts
+        if not gpus or self._pool.nodes.could_hold(gpus) or by_class:
             return True
         policy = self._state.policy
         if not policy.preempts:
@@ -236,14 +237,8 @@ class Round:
         return any(self._refusals(entry, least_units(entry.job)))
 
     def _refusals(self, entry: Entry, units: int) -> list[str]:
-        job = entry.job
-        key = (job.user, job.group, job.priority_class.rank)
-        known = self._state.limits_now()
-        applied = known.get(key)
-        if applied is None:
-            applied = self._state.limits_of(job)
-            known[key] = applied
-        if not applied and job.array_limit is None:
+        applied = self._state.limits_of(entry.job)
+        if not applied and entry.job.array_limit is None:
             return []
         return [r.what for r in refusals(applied, self._state.counts, entry, units)]
 
@@ -307,11 +302,6 @@ class Round:
         if found is not None:
             self._kinds.add(kind)
             self._kept.append(found)
-
-
-def state_takes(state: State, which: PriorityClass) -> bool:
-    """Jobs of this class may take from those of another."""
-    return bool(state.rules.classes[which].preempts)
 
 
 def find_grants(pool: Pool, entry: Entry, way: Sequence[Reservation]) -> tuple[Grant, ...] | None:

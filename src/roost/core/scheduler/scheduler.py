@@ -10,7 +10,7 @@ from roost.core.model import Job, JobState
 from roost.core.scheduler.apply import Changes
 from roost.core.scheduler.decisions import Decision, Wait
 from roost.core.scheduler.eligibility import Begins
-from roost.core.scheduler.events import Event, InventoryChanged, RulesChanged
+from roost.core.scheduler.events import Event
 from roost.core.scheduler.explain import Explainer
 from roost.core.scheduler.policy import Policy
 from roost.core.scheduler.round import Round
@@ -58,8 +58,6 @@ class Scheduler:
         for event in events:
             changes.apply(event)
         changes.finish()
-        if any(isinstance(event, InventoryChanged | RulesChanged) for event in events):
-            self._victims.forget()
         self._earmarked.update(changes.earmarked)
         one = Round(self._state, out, self._victims)
         if self._state.looked:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roost.core.model import Gpu, Grant, Job, JobState
+from roost.core.model import Gpu, Grant, Job, JobState, PriorityClass
 from roost.core.rules.model import Rules
 from roost.core.rules.windows import Closing
 from roost.core.scheduler.backlog import Backlog
@@ -103,7 +103,7 @@ class State:
         self.used_memory_bytes = 0
         self.slots: dict[str, Slot] = {}
         self.nodes = Nodes()
-        self.ends = Ends(self.nodes, self._end_of)
+        self.ends = Ends(self.nodes, self.end_of)
         self.islands: dict[str, int] = {}
         self.foreign: dict[str, int] = {}
         self.out: dict[str, str] = {}
@@ -118,7 +118,7 @@ class State:
         self.hours = Hours(self.rules)
         self.closings: dict[int, None] = {}
         self._periods: tuple[str, ...] = ()
-        self.applied: dict[tuple[str, str, int], list[Applied]] = {}
+        self._applied: dict[tuple[str, str, PriorityClass], list[Applied]] = {}
         self.waiting = Counts()
         self.usage = Usage()
         self.forecast = Forecast()
@@ -128,7 +128,7 @@ class State:
     def set_rules(self, rules: Rules) -> bool:
         """Takes them; True where waiting jobs have other turns by them than before."""
         self.rules = rules
-        self.applied.clear()
+        self._applied.clear()
         self.hours = Hours(rules)
         for number in self.active:
             self._watch_close(self.entries[number])
@@ -138,18 +138,17 @@ class State:
         self.foresees = self.policy.by is By.SHORT_FIRST
         return self.policy != before
 
-    def limits_now(self) -> dict[tuple[str, str, int], list[Applied]]:
-        """The limits that were looked up already, as long as the same periods are open."""
+    def limits_of(self, job: Job) -> list[Applied]:
+        """Every limit that fits the job at this hour; kept as long as the same periods are open."""
         periods = self.hours.periods(self.now)
         if periods != self._periods:
             self._periods = periods
-            self.applied.clear()
-        return self.applied
-
-    def limits_of(self, job: Job) -> list[Applied]:
-        """Every limit that fits the job at this hour."""
-        periods = self.hours.periods(self.now)
-        return applied_limits(self.rules, job.user, job.group, job.priority_class, periods)
+            self._applied.clear()
+        key = job.user, job.group, job.priority_class
+        found = self._applied.get(key)
+        if found is None:
+            found = self._applied[key] = applied_limits(self.rules, *key, periods)
+        return found
 
     def _watch_close(self, entry: Entry) -> None:
         """Finds the close of a window that will end the job, if any."""
@@ -218,9 +217,9 @@ class State:
         for order, slot in enumerate(sorted(self.slots.values(), key=lambda one: one.order)):
             slot.order = order
         self.nodes.rebuild(tuple(self.slots.values()))
-        self.ends.forget()
 
-    def _end_of(self, number: int) -> float:
+    def end_of(self, number: int) -> float:
+        """The latest end of a job that holds GPUs, NEVER where none is known."""
         end = self.entries[number].ends_at
         return NEVER if end is None else end
 

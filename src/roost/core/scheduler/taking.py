@@ -34,12 +34,6 @@ class Victims:
         # Version of all, valid until, and the servers with their bounds, the latest first.
         self._ranked: tuple[int, float, list[tuple[float, Node]]] = (-1, NOBODY, [])
 
-    def forget(self) -> None:
-        """There are other servers than before, or other rules."""
-        self._bounds.clear()
-        self._ranked = -1, NOBODY, []
-        self._exact.clear()
-
     def on(self, node: Node) -> tuple[Held, list[Slot]]:
         """Jobs that hold whole GPUs there and may be asked to go; GPUs that come free anyway."""
         now = self._state.now
