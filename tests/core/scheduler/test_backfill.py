@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from roost.core.model import Gpu, JobState
@@ -43,27 +43,41 @@ def lived(machine: list[Gpu], jobs: list[tuple[int, int, int, int]], policy: str
     coming = sorted(jobs, key=lambda job: job[3])
     promised: dict[int, float] = {}
     ends = 0
+
+    def live_until(at: float) -> None:
+        """Jobs end when their time has come, each at its own instant."""
+        nonlocal ends
+        while due := [(world.started_at[n] + lasts[n], n) for n in world.held]:
+            end, number = min(due)
+            if end > at:
+                break
+            world.now = max(world.now, end)
+            world.end(number)
+            ends += 1
+            for started in world.held:
+                assert world.started_at[started] <= promised.get(started, float("inf")), started
+        world.now = max(world.now, at)
+
     while coming or world.held:
         while coming and (coming[0][3] <= ends or not world.held):
             gpus, walltime, used, _ = coming.pop(0)
-            world.now += 1.0  # Of jobs of one instant the smaller goes first.
+            live_until(world.now + 1.0)  # Of jobs of one instant the smaller goes first.
             number = world.submit("alice", gpus, time=f"{walltime * 10}m")
             lasts[number] = walltime * 6.0 * used
         for number, at in told(world).items():
             promised[number] = min(at, promised.get(number, at))
-        if not world.held:
-            continue
-        at, number = min((world.started_at[n] + lasts[n], n) for n in world.held)
-        world.now = max(world.now, at)
-        world.end(number)
-        ends += 1
-        for started in world.held:
-            assert world.started_at[started] <= promised.get(started, float("inf")), started
+        if world.held:
+            live_until(min(world.started_at[n] + lasts[n] for n in world.held))
     assert all(state is JobState.COMPLETED for state in world.states.values())
     return world
 
 
 @settings(max_examples=80, deadline=None)
+@example(
+    gpus_of(4),
+    [(1, 1, 1, 0), (1, 1, 1, 3), (4, 1, 1, 0), (4, 1, 1, 1), (1, 1, 100, 0), (1, 1, 100, 0)],
+    None,
+)
 @given(st.sampled_from(MACHINES), JOBS, st.sampled_from([None, "easy"]))
 def test_no_hole_is_filled_at_the_cost_of_the_first_in_line(
     machine: list[Gpu], jobs: list[tuple[int, int, int, int]], policy: str | None
