@@ -26,11 +26,11 @@ def shares(values: Sequence[float]) -> Points:
 
 def waits(trace: Trace, ran: Sequence[Ran]) -> Points:
     pairs = zip(trace.jobs, ran, strict=True)
-    return shares([max(0.0, r.end_at - j.submit_s - j.duration_s) for j, r in pairs])
+    return shares([max(0.0, r.end_at - r.since_s(j) - j.duration_s) for j, r in pairs])
 
 
 def completions(trace: Trace, ran: Sequence[Ran]) -> Points:
-    return shares([r.end_at - j.submit_s for j, r in zip(trace.jobs, ran, strict=True)])
+    return shares([r.end_at - r.since_s(j) for j, r in zip(trace.jobs, ran, strict=True)])
 
 
 def held(ran: Sequence[Ran], gpus: int, until_s: float, bins: int = MOST_POINTS) -> Points:

@@ -6,19 +6,20 @@ first. Nothing but the scheduler decides; what it is not told here it is not tol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from roost.core.model import Gpu, Job, JobState, PriorityClass, Request
 from roost.core.replay.trace import Trace, TraceJob
 from roost.core.rules.model import Rules
-from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop
+from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Wait
 from roost.core.scheduler.events import (
     Event,
     InventoryChanged,
     JobCheckpointed,
     JobEnded,
+    JobRestored,
     JobStarted,
     JobSubmitted,
     RulesChanged,
@@ -26,10 +27,20 @@ from roost.core.scheduler.events import (
 )
 from roost.core.scheduler.policy import Policy
 from roost.core.scheduler.scheduler import Scheduler
+from roost.core.scheduler.submission import Problem
 
 PROGRESS_EVERY = 1000
-# CPUs and memory are not in the traces, and stand in nobody's way.
-CPUS, MEMORY_BYTES = 1 << 40, 1 << 60
+# Periods of the rules come again and again; what did not start in so long never will.
+NEVER_S = 400 * 86400.0
+EXPLAINED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What there is besides GPUs. Most traces say nothing of it: then it stands in nobody's way."""
+
+    cpus: int = 1 << 40
+    memory_bytes: int = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +55,9 @@ class Costs:
 @dataclass(slots=True)
 class Ran:
     """What became of one job. Times in seconds of the trace; `lost_s`: work done twice and starts
-    paid for, in seconds of the whole job. `held`: (from, until) of every attempt."""
+    paid for, in seconds of the whole job. `held`: (from, until) of every attempt. `ready_s`: when
+    the last of the jobs that it had to wait for ended. What `refused` names kept it from being
+    queued; `waits` is why it never started (of the first EXPLAINED such jobs)."""
 
     gpus: float
     first_at: float = -1.0
@@ -52,6 +65,17 @@ class Ran:
     preemptions: int = 0
     lost_s: float = 0.0
     held: list[tuple[float, float]] = field(default_factory=list)
+    ready_s: float = -1.0
+    refused: tuple[Problem, ...] = ()
+    waits: Wait | None = None
+
+    @property
+    def done(self) -> bool:
+        return self.end_at >= 0.0
+
+    def since_s(self, job: TraceJob) -> float:
+        """From when on its waiting counts: its submission, or the end of what it waits for."""
+        return max(job.submit_s, self.ready_s)
 
 
 class StuckError(Exception):
@@ -70,12 +94,19 @@ def replay(
     rules: Rules | None = None,
     costs: Costs = Costs(),
     progress: Callable[[int], None] | None = None,
+    host: Host = Host(),
+    linux_groups: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Ran]:
-    """One `Ran` for each job, in their order. Raises StuckError. `policy` None: that of the rules.
+    """One `Ran` for each job, in their order. `policy` None: that of the rules.
 
-    `progress` is called with the number of jobs that have ended, every PROGRESS_EVERY of them.
+    With `linux_groups`, those of each user, submissions are checked as the daemon checks them:
+    what is refused, or never starts, is told in its `Ran`. Without, nothing is refused, and jobs
+    that never start raise StuckError. `progress` is called with the number of jobs that have ended,
+    every PROGRESS_EVERY of them.
     """
-    return _Run(trace, gpus, walltimes, policy, rules or Rules(), costs, progress).run()
+    run = _Run(trace, gpus, walltimes, policy, rules or Rules(), costs, progress, host)
+    run.linux_groups = linux_groups
+    return run.run()
 
 
 class _Run:
@@ -88,9 +119,11 @@ class _Run:
         rules: Rules,
         costs: Costs,
         progress: Callable[[int], None] | None,
+        host: Host,
     ) -> None:
         self._trace, self._walltimes, self._costs = trace, walltimes, costs
         self._progress = progress
+        self.linux_groups: Mapping[str, Sequence[str]] | None = None
         self._scheduler = Scheduler(policy=policy)
         self._memory_bytes = gpus[0].memory_bytes if gpus else 0
         self._ran = [Ran(job.gpus) for job in trace.jobs]
@@ -99,57 +132,131 @@ class _Run:
         self._works_at = [0.0] * len(trace.jobs)
         self._ends: list[tuple[float, int, int]] = []
         self._over = 0
+        self._began_at = trace.began_at
+        self._places: dict[str, int] = {}
+        self._dependents: dict[int, list[int]] = {}
+        self._sizes: dict[int, int] = {}
+        self._verdicts: dict[int, tuple[Problem, ...]] = {}
+        self._look_up(trace.jobs)
         self._said: list[Event] = [
-            InventoryChanged(0.0, tuple(gpus), CPUS, MEMORY_BYTES),
-            RulesChanged(0.0, rules),
+            InventoryChanged(self._began_at, tuple(gpus), host.cpus, host.memory_bytes),
+            RulesChanged(self._began_at, rules),
+            *(self._running(place) for place, job in enumerate(trace.jobs) if job.holds),
         ]
+
+    def _look_up(self, jobs: Sequence[TraceJob]) -> None:
+        """Who waits for whom, and how many jobs are in each array."""
+        if any(job.after for job in jobs):
+            self._places = {job.id: place for place, job in enumerate(jobs)}
+        for place, job in enumerate(jobs):
+            for other in job.after:
+                if other in self._places:
+                    self._dependents.setdefault(self._places[other], []).append(place)
+            if job.array_id is not None:
+                self._sizes[job.array_id] = self._sizes.get(job.array_id, 0) + 1
 
     def run(self) -> list[Ran]:
         jobs, ends, scheduler = self._trace.jobs, self._ends, self._scheduler
-        coming, count = 0, len(jobs)
+        began_at = self._began_at
+        coming, count, last = 0, len(jobs), 0.0
         while self._over < count:
             now = ends[0][0] if ends else float("inf")
             if coming < count and jobs[coming].submit_s < now:
                 now = jobs[coming].submit_s
             due = scheduler.next_time()
-            if due is not None and due < now:
-                now = due
+            if due is not None and due - began_at < now:
+                if now == float("inf") and due - began_at > last + NEVER_S:
+                    return self._stuck()
+                now = due - began_at
+            else:
+                last = now
             if now == float("inf"):
-                pairs = zip(jobs, self._ran, strict=True)
-                raise StuckError([job.id for job, ran in pairs if ran.end_at < 0])
+                return self._stuck()
             events = self._said
             self._said = []
             while ends and ends[0][0] <= now:
                 self._ended(events, now)
             while coming < count and jobs[coming].submit_s <= now:
-                events.append(JobSubmitted(now, self._job(coming, jobs[coming])))
+                self._comes(events, now, coming)
                 coming += 1
-            self._carry_out(now, scheduler.step(events or [TimeReached(now)]))
+            self._carry_out(now, scheduler.step(events or [TimeReached(began_at + now)]))
         return self._ran
 
+    def _stuck(self) -> list[Ran]:
+        """Nothing will ever happen again. Raises StuckError where nobody asked for reasons."""
+        left = [n for n, ran in enumerate(self._ran) if not ran.done and not ran.refused]
+        if self.linux_groups is None:
+            raise StuckError([self._trace.jobs[place].id for place in left])
+        for place in left[:EXPLAINED]:
+            self._ran[place].waits = self._scheduler.explain(place + 1)
+        return self._ran
+
+    def _comes(self, events: list[Event], now: float, place: int) -> None:
+        one = self._trace.jobs[place]
+        if one.holds:
+            return
+        job = self._job(place, one)
+        if self.linux_groups is not None:
+            problems = self._problems(job, self.linux_groups.get(job.user, ()))
+            if problems:
+                self._ran[place].refused = problems
+                self._over += 1
+                return
+        events.append(JobSubmitted(self._began_at + now, job))
+
+    def _problems(self, job: Job, linux_groups: Sequence[str]) -> tuple[Problem, ...]:
+        """What the daemon would say against it. An array is queued, or refused, as a whole."""
+        array = job.array_id
+        if array is None:
+            return tuple(self._scheduler.check_submission(job, tuple(linux_groups)))
+        if array not in self._verdicts:
+            found = self._scheduler.check_submission(job, tuple(linux_groups), self._sizes[array])
+            self._verdicts[array] = tuple(found)
+        return self._verdicts[array]
+
+    def _running(self, place: int) -> JobRestored:
+        """A job that ran when the trace began."""
+        one = self._trace.jobs[place]
+        self._ran[place].first_at = 0.0
+        self._attempt[place] = 1
+        heappush(self._ends, (one.duration_s, place + 1, 1))
+        started_at = self._began_at + one.started_s
+        job = self._job(place, one)
+        return JobRestored(self._began_at, job, JobState.RUNNING, 1, one.holds, started_at)
+
     def _job(self, place: int, job: TraceJob) -> Job:
-        whole = int(job.gpus)
         walltime_s = self._walltimes[place]
-        if job.gpus < 1:
+        share = job.gpu_memory_bytes
+        if share is None and job.gpus < 1:
             share = int(job.gpus * self._memory_bytes)
-            request = Request(0, share, walltime_s=walltime_s)
-        else:
-            request = Request(whole, walltime_s=walltime_s)
+        request = Request(
+            int(job.gpus) if share is None else 0, share, job.gpu_model, job.cpus,
+            job.memory_bytes, walltime_s,
+        )  # fmt: skip
         which = job.priority_class or PriorityClass.REGULAR
-        return Job(place + 1, job.user, job.group, which, request, job.submit_s)
+        after: tuple[int, ...] = ()
+        if job.after:
+            after = tuple(self._places[each] + 1 for each in job.after if each in self._places)
+        return Job(
+            place + 1, job.user, job.group, which, request, self._began_at + job.submit_s, after,
+            None, False, job.array_id, job.array_limit, job.requeue,
+        )  # fmt: skip
 
     def _ended(self, events: list[Event], now: float) -> None:
         _, number, attempt = heappop(self._ends)
-        if self._attempt[number - 1] != attempt:
+        place = number - 1
+        if self._attempt[place] != attempt:
             return
-        ran = self._ran[number - 1]
+        ran = self._ran[place]
         began = self._began(number)
         ran.end_at = now
-        ran.lost_s += self._works_at[number - 1] - began
+        ran.lost_s += self._works_at[place] - began
         ran.held.append((began, now))
-        self._attempt[number - 1] = 0
+        self._attempt[place] = 0
         self._over += 1
-        events.append(JobEnded(now, number, attempt, JobState.COMPLETED))
+        for other in self._dependents.get(place, ()):
+            self._ran[other].ready_s = now
+        events.append(JobEnded(self._began_at + now, number, attempt, JobState.COMPLETED))
         if self._progress is not None and self._over % PROGRESS_EVERY == 0:
             self._progress(self._over)
 
@@ -183,7 +290,7 @@ class _Run:
         self._attempt[place] = decision.attempt
         left_s = self._trace.jobs[place].duration_s - self._done_s[place]
         heappush(self._ends, (works_at + left_s, decision.job, decision.attempt))
-        self._said.append(JobStarted(now, decision.job, decision.attempt))
+        self._said.append(JobStarted(self._began_at + now, decision.job, decision.attempt))
 
     def _give_way(self, now: float, decision: Preempt | Stop) -> list[Event]:
         number, place = decision.job, decision.job - 1
@@ -203,7 +310,8 @@ class _Run:
         self._done_s[place] += kept_s
         self._attempt[place] = 0
         events: list[Event] = []
+        at = self._began_at
         if kept_s > 0:
-            events.append(JobCheckpointed(works_at + kept_s, number))
-        events.append(JobEnded(now, number, decision.attempt, JobState.CANCELLED, requeue=True))
-        return events
+            events.append(JobCheckpointed(at + works_at + kept_s, number))
+        ended = JobEnded(at + now, number, decision.attempt, JobState.CANCELLED, requeue=True)
+        return [*events, ended]

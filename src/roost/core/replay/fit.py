@@ -27,7 +27,7 @@ def fit(trace: Trace, gpus: int) -> Fitted:
     if not kept:
         raise TraceError("all_too_large", gpus=gpus, smallest=_least(trace))
     rounded = sum(job.gpus > 1 and job.gpus != int(job.gpus) for job in kept)
-    shared = sum(job.gpus < 1 for job in kept)
+    shared = sum(job.gpus < 1 and job.gpu_memory_bytes is None for job in kept)
     if rounded:
         kept = tuple(
             replace(job, gpus=float(ceil(job.gpus))) if job.gpus > 1 else job for job in kept
@@ -36,9 +36,10 @@ def fit(trace: Trace, gpus: int) -> Fitted:
     if len(kept) < len(trace.jobs):
         left_out["too_large"] = len(trace.jobs) - len(kept)
         first = kept[0].submit_s
-        if first:
+        if first and not trace.began_at:
             kept = tuple(replace(job, submit_s=job.submit_s - first) for job in kept)
-    return Fitted(Trace(kept, tuple(sorted(left_out.items()))), rounded, shared)
+    fitted = Trace(kept, tuple(sorted(left_out.items())), trace.began_at)
+    return Fitted(fitted, rounded, shared)
 
 
 def _least(trace: Trace) -> str:

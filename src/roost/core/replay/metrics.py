@@ -59,11 +59,16 @@ def percentile(values: Sequence[float], part: float) -> float:
 
 
 def figures(pairs: Sequence[tuple[TraceJob, Ran]]) -> Figures:
-    """Raises statistics.StatisticsError where there is no job."""
-    jct = sorted(ran.end_at - job.submit_s for job, ran in pairs)
-    delay = sorted(max(0.0, ran.end_at - job.submit_s - job.duration_s) for job, ran in pairs)
+    """A job that waits for others is submitted, for these figures, when the last of them ended.
+    Raises statistics.StatisticsError where there is no job."""
+    spans = [ran.end_at - ran.since_s(job) for job, ran in pairs]
+    jct = sorted(spans)
+    delay = sorted(
+        max(0.0, span - job.duration_s) for (job, _), span in zip(pairs, spans, strict=True)
+    )
     slow = sorted(
-        max(1.0, (ran.end_at - job.submit_s) / max(job.duration_s, BOUND_S)) for job, ran in pairs
+        max(1.0, span / max(job.duration_s, BOUND_S))
+        for (job, _), span in zip(pairs, spans, strict=True)
     )
     return Figures(
         jobs=len(pairs),
@@ -76,7 +81,7 @@ def figures(pairs: Sequence[tuple[TraceJob, Ran]]) -> Figures:
         p95_queue_delay_s=percentile(delay, 0.95),
         p99_queue_delay_s=percentile(delay, 0.99),
         max_queue_delay_s=delay[-1],
-        mean_first_start_delay_s=fmean(ran.first_at - job.submit_s for job, ran in pairs),
+        mean_first_start_delay_s=fmean(ran.first_at - ran.since_s(job) for job, ran in pairs),
         mean_bounded_slowdown=fmean(slow),
         p95_bounded_slowdown=percentile(slow, 0.95),
         preemptions=sum(ran.preemptions for _, ran in pairs),

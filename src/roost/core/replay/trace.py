@@ -4,9 +4,9 @@ runs it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from roost.core.model import PriorityClass
+from roost.core.model import Grant, PriorityClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,10 @@ class TraceJob:
     """One job of the past. `gpus` may be a fraction of one; `estimate_s` None: nobody said.
 
     `submit_s` counts from the first submission of the trace; `duration_s` is without any waiting.
+    The rest is what only a Roost's own history says: a share of a GPU by its memory, what else was
+    asked for, the ids (`after`) of jobs of the trace that had to end first, the array and how many
+    of it may run at once. `counted` False: it takes part but no figure is reckoned from it, for the
+    period cuts it off. `holds`: it ran when the trace began, since `started_s` (below 0), on these.
     """
 
     id: str
@@ -25,15 +29,28 @@ class TraceJob:
     estimate_s: float | None = None
     priority_class: PriorityClass | None = None
     state: str = ""
+    gpu_memory_bytes: int | None = None
+    gpu_model: str | None = None
+    cpus: int = 0
+    memory_bytes: int | None = None
+    after: tuple[str, ...] = ()
+    array_id: int | None = None
+    array_limit: int | None = None
+    requeue: bool = True
+    counted: bool = True
+    holds: tuple[Grant, ...] = ()
+    started_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
     """Jobs in the order of their submission (those of one instant by id, as text), and how many
-    rows were left out, by the code of the reason."""
+    rows were left out, by the code of the reason. `began_at`: the trace's second 0 in seconds since
+    the epoch, for rules that go by the clock on the wall; 0 where nobody knows."""
 
     jobs: tuple[TraceJob, ...]
     left_out: tuple[tuple[str, int], ...] = ()
+    began_at: float = 0.0
 
 
 class TraceError(Exception):
@@ -65,15 +82,8 @@ class Rows:
         first = min(job.submit_s for job in self._jobs)
         moved = sorted(self._jobs, key=lambda job: (job.submit_s, job.id))
         if first:
-            moved = [_moved(job, first) for job in moved]
+            moved = [replace(job, submit_s=job.submit_s - first) for job in moved]
         return Trace(tuple(moved), tuple(sorted(self._left_out.items())))
-
-
-def _moved(job: TraceJob, by: float) -> TraceJob:
-    return TraceJob(
-        job.id, job.user, job.group, job.submit_s - by, job.gpus, job.duration_s, job.estimate_s,
-        job.priority_class, job.state,
-    )  # fmt: skip
 
 
 def number(text: str, line: int, column: str) -> float:
