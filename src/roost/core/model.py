@@ -130,6 +130,21 @@ class Grant:
 
 
 @dataclass(frozen=True, slots=True)
+class Booking:
+    """GPUs that one person has to themselves from `starts_at` until before `ends_at`.
+
+    `maintenance`: no job runs on them then, not the person's own either.
+    """
+
+    id: int
+    user: str
+    gpu_uuids: tuple[str, ...]
+    starts_at: float
+    ends_at: float
+    maintenance: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """What the scheduler knows of a submitted job. It never changes except through events."""
 

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from roost.core.model import Gpu, Grant, Job, JobState, PriorityClass, Request
+from roost.core.model import Booking, Gpu, Grant, Job, JobState, PriorityClass, Request
 from roost.core.rules.load import load
 from roost.core.rules.model import Rules
 from roost.core.rules.units import parse_duration, parse_size
 from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop
 from roost.core.scheduler.events import (
+    BookingsChanged,
     Event,
     ForeignUse,
     GpuChanged,
@@ -91,6 +92,7 @@ class World:
         self.finished: dict[int, str] = {}
         self.foreign: dict[str, int] = {}
         self.unusable: set[str] = set()
+        self.bookings: tuple[Booking, ...] = ()
         self.log: list[Decision] = []
         self.events: list[Event] = []
         self.step(
@@ -212,6 +214,12 @@ class World:
         self.step(GpuChanged(self.now, uuid, usable, why))
         self.run_all()
 
+    def book(self, *bookings: Booking) -> None:
+        """All bookings that there are, from now on."""
+        self.bookings = bookings
+        self.step(BookingsChanged(self.now, bookings))
+        self.run_all()
+
     # -- what is seen --------------------------------------------------------------------------
 
     def picture(self) -> str:
@@ -225,6 +233,11 @@ class World:
                     names.append(("~" if going else "") + self.jobs[number].user)
             words.append(f"g{gpu.index}:{'+'.join(names) or '-'}")
         return " ".join(words)
+
+    def picture_after(self, user: str, gpus: int = 1, which: str = "regular", **more: Any) -> str:
+        """The picture once this job is submitted."""
+        self.submit(user, gpus, which, **more)
+        return self.picture()
 
     def why(self, number: int, language: str = "en") -> str:
         """The wait as a person reads it, times as whole seconds since the world began."""
@@ -249,6 +262,7 @@ class World:
                 self.started_at[number] = self.now
                 self._fits_request(self.jobs[number], grants)
                 self._limits_hold(self.jobs[number])
+                self._no_booking_is_run_into(self.jobs[number], grants)
             case Preempt(job=number, attempt=attempt, for_job=other):
                 victim, claimant = self.jobs[number], self.jobs[other]
                 classes = self.rules.classes
@@ -301,7 +315,31 @@ class World:
             room = self.gpus[uuid].memory_bytes - self.foreign.get(uuid, 0)
             assert promised <= room, "promised more memory than there is"
 
+    def _no_booking_is_run_into(self, job: Job, grants: tuple[Grant, ...]) -> None:
+        """Worked out by hand: at its start the job will be gone, or told in time to go, before any
+        booking of another begins on a GPU of it."""
+        own = self.rules.classes[job.priority_class]
+        notice_s = max(own.grace_s, self.rules.bookings.background_notice_s)
+        latest = self.now + own.grace_s + (job.request.walltime_s or float("inf"))
+        if job.priority_class is PriorityClass.BACKGROUND and job.requeue:
+            latest = min(latest, self.now + own.min_run_s + notice_s)
+        for one in self.bookings:
+            if one.ends_at <= self.now or (one.user == job.user and not one.maintenance):
+                continue
+            if {grant.gpu_uuid for grant in grants} & set(one.gpu_uuids):
+                assert latest <= one.starts_at, f"{job} runs into {one}"
+
+    def _bookings_are_honoured(self) -> None:
+        """Whoever is on a booked GPU is its owner, or has been told to go."""
+        for one in self.bookings:
+            for number in self.held if one.starts_at <= self.now < one.ends_at else ():
+                uuids = {grant.gpu_uuid for grant in self.held[number]}
+                if uuids & set(one.gpu_uuids):
+                    mine = self.jobs[number].user == one.user and not one.maintenance
+                    assert mine or number in self.ending_since, (number, one)
+
     def _check(self) -> None:
+        self._bookings_are_honoured()
         for uuid, gpu in self.gpus.items():
             shares = [
                 g.memory_bytes for held in self.held.values() for g in held if g.gpu_uuid == uuid

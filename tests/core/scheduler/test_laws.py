@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from roost.core.model import JobState, PriorityClass
+from roost.core.model import Booking, JobState, PriorityClass
 from roost.core.scheduler.events import (
+    BookingsChanged,
     Event,
     ForeignUse,
     GpuChanged,
@@ -131,6 +132,29 @@ class Days(RuleBasedStateMachine):
     def strangers_come_and_go(self, used: dict[str, str]) -> None:
         self.world.strangers(**used)
 
+    @rule(
+        spans=st.lists(
+            st.tuples(
+                st.sampled_from(["alice", "li", "wu"]),
+                st.sets(st.sampled_from(["GPU-0", "GPU-1", "GPU-3"]), min_size=1),
+                st.integers(0, 180),
+                st.integers(1, 180),
+                st.booleans(),
+            ),
+            max_size=4,
+        )
+    )
+    def bookings_are_made(self, spans: list[tuple[str, set[str], int, int, bool]]) -> None:
+        """Each a while after the last one, of which some are for maintenance."""
+        at, found = self.world.now, []
+        for number, (user, gpus, begin, last, maintenance) in enumerate(spans, 1):
+            begins_at = at + 60.0 * begin
+            at = begins_at + 60.0 * last
+            found.append(
+                Booking(number, user, tuple(sorted(gpus)), begins_at, at, maintenance and last < 9)
+            )
+        self.world.book(*found)
+
     @rule()
     def the_server_restarts(self) -> None:
         """A scheduler rebuilt from what a database knows decides nothing that was decided."""
@@ -191,6 +215,18 @@ class Days(RuleBasedStateMachine):
             }
             assert not self.fits_without(number, yielding), world.picture()
 
+    def booked_soon(self, number: int) -> set[str]:
+        """GPUs that the job would have to give back, should others first give them up to it."""
+        world, job = self.world, self.world.jobs[number]
+        latest = world.now + 60.0 + 60.0 + (job.request.walltime_s or float("inf"))
+        return {
+            uuid
+            for one in world.bookings
+            if one.ends_at > world.now and (one.maintenance or one.user != job.user)
+            if latest > one.starts_at
+            for uuid in one.gpu_uuids
+        }
+
     def fits_without(self, number: int, gone: set[int]) -> bool:
         world, request = self.world, self.world.jobs[number].request
         staying = [n for n in world.held if n not in gone]
@@ -199,7 +235,11 @@ class Days(RuleBasedStateMachine):
         free = 0
         for uuid, gpu in world.gpus.items():
             grants = [g for n in staying for g in world.held[n] if g.gpu_uuid == uuid]
-            if uuid in world.unusable or any(g.memory_bytes is None for g in grants):
+            if (
+                uuid in world.unusable
+                or uuid in self.booked_soon(number)
+                or any(g.memory_bytes is None for g in grants)
+            ):
                 continue
             promised = sum(g.memory_bytes or 0 for g in grants) + world.foreign.get(uuid, 0)
             if request.gpu_memory_bytes is not None:
@@ -282,6 +322,7 @@ def rebuilt(world: World, used: dict[str, dict[str, float]]) -> None:
                 facts["preempted_for"],
             )
         )
+    events.append(BookingsChanged(world.now, world.bookings))
     events += [GpuChanged(world.now, uuid, False, "fan") for uuid in sorted(world.unusable)]
     events.append(ForeignUse(world.now, tuple(world.foreign.items())))
     world.scheduler = scheduler

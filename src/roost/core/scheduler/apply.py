@@ -62,6 +62,8 @@ class Changes:
             case ev.ForeignUse(bytes_by_gpu=used):
                 state.looked = True
                 state.set_foreign(dict(used))
+            case ev.BookingsChanged(bookings=bookings):
+                state.set_bookings(bookings)
             case ev.InventoryChanged():
                 state.set_inventory(event.gpus, event.cpus, event.memory_bytes)
             case ev.RulesChanged(rules=rules):
@@ -110,6 +112,7 @@ class Changes:
         if entry.state is JobState.STARTING:
             entry.state = JobState.RUNNING
             entry.started_at = entry.safe_at = event.at
+            self._state.watch_leaving(entry)
             self._state.ends_otherwise(entry)
 
     def _ended(self, event: ev.JobEnded) -> None:

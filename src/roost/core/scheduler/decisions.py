@@ -29,13 +29,18 @@ class Preempt:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """End a running job (RUNNING -> COMPLETING) because of `reason`; requeue where asked."""
+    """End a running job (RUNNING -> COMPLETING) because of `reason`; requeue where asked.
+
+    `rule`: the key of the rules file behind it; `booking`: the one that it makes room for, or 0.
+    """
 
     job: int
     attempt: int
     reason: EndReason
     grace_s: float
     requeue: bool = False
+    rule: str = ""
+    booking: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roost.core.model import Gpu, Grant, Job, JobState
+from roost.core.model import Booking, Gpu, Grant, Job, JobState
 from roost.core.rules.model import Rules
 
 
@@ -47,6 +47,14 @@ class ForeignUse:
 
     at: float
     bytes_by_gpu: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BookingsChanged:
+    """All bookings that are not over, complete each time. No GPU is booked twice at one time."""
+
+    at: float
+    bookings: tuple[Booking, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +153,7 @@ Event = (
     | RulesChanged
     | GpuChanged
     | ForeignUse
+    | BookingsChanged
     | JobSubmitted
     | JobStarted
     | JobCheckpointed

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from roost.core.model import JobState
 from roost.core.rules.windows import Refusal
+from roost.core.scheduler.booked import booked_reasons
 from roost.core.scheduler.decisions import Reason, Wait
 from roost.core.scheduler.limits import (
     UNITS,
@@ -185,6 +186,7 @@ class Explainer:
             )  # fmt: skip
         if found and not request.shared and not any(r.code.endswith("never") for r in found):
             found += self._who(entry)
+        found += booked_reasons(self._state, self._pool, entry)
         if not found or way:
             found += [self._behind(r) for r in way]
         return found
@@ -222,7 +224,7 @@ class Explainer:
         if len(right) < request.gpus:
             code = "gpus_never_model" if model else "gpus_never"
             return [_reason(code, need=request.gpus, total=len(right), model=model)]
-        free = self._pool.whole_for(entry, ())
+        free = self._pool.whole_for(entry, self._pool.barred(entry, ()))
         code = "gpus_model" if model else "gpus"
         found = [_reason(code, need=request.gpus, free=len(free), model=model)]
         out = [slot for slot in right if not slot.usable]
@@ -277,15 +279,16 @@ class Explainer:
         """The jobs whose end or preemption makes the room, soonest first, as far as needed."""
         state, request = self._state, entry.job.request
         gpus: dict[int, int] = {}
+        barred = self._pool.barred(entry, ())
         for slot in self._pool.slots:
-            kept = slot.claim not in (None, entry.job.id)
+            kept = slot.claim not in (None, entry.job.id) or slot.gpu.uuid in barred
             if self._pool.fits(slot, entry) and not slot.foreign_bytes and not kept:
                 for number in slot.holders:
                     gpus[number] = gpus.get(number, 0) + 1
         ends = sorted(
             (end_for(state, state.entries[number], entry), number) for number in state.active
         )
-        need = request.gpus - len(self._pool.whole_for(entry, ()))
+        need = request.gpus - len(self._pool.whole_for(entry, barred))
         cpus_short = request.cpus - self._pool.room_for(entry)[0]
         found: list[Reason] = []
         ready: dict[int, int] = {}
@@ -333,10 +336,9 @@ class Explainer:
         way = in_the_way(others, state.now, job.request.walltime_s)
         if any(job.request.cpus > one.spare_cpus for one in way):
             return 0
-        banned = frozenset[str]().union(*(one.slots for one in way))
         request = replace(job.request, gpus=0, gpu_memory_bytes=None)
         whole = replace(entry, job=replace(job, request=request))
-        count = len(self._pool.whole_for(whole, banned))
+        count = len(self._pool.whole_for(whole, self._pool.barred(whole, way)))
         applied = state.limits_of(job)
         if any(refusals(applied, state.counts, whole, 0)):
             return 0

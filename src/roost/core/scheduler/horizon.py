@@ -77,10 +77,11 @@ def _changes(
 
     Closing comes just after the last instant at which there is still length enough.
     """
-    by_slot: dict[str, list[tuple[float, float]]] = {}
-    for names, begin, end in kept:
-        for name in names:
-            by_slot.setdefault(name, []).append((begin, end))
+    by_slot: dict[str, list[tuple[float, float, float]]] = {}
+    for one in kept:
+        lead_s = length_s if one.lead_s is None else one.lead_s
+        for name in one.slots:
+            by_slot.setdefault(name, []).append((one.begins_at, one.ends_at, lead_s))
     found: list[tuple[float, int, int]] = []
     for slot in usable:
         free_at = now
@@ -88,8 +89,8 @@ def _changes(
             free_at = max(free_at, end_of(number))
         if slot.claim not in (None, entry.job.id):
             free_at = NEVER
-        for begin, end in sorted(by_slot.get(slot.gpu.uuid, ())):
-            last = begin - length_s
+        for begin, end, lead_s in sorted(by_slot.get(slot.gpu.uuid, ())):
+            last = -NEVER if lead_s == NEVER else begin - lead_s
             if last >= free_at - 1e-6:
                 found.append((free_at, 1, slot.order))
                 found.append((_after(last), 0, slot.order))

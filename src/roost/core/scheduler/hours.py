@@ -16,6 +16,7 @@ from roost.core.rules.windows import (
     next_window_change,
     window_refusal,
 )
+from roost.core.scheduler.leaving import Leaving
 from roost.core.scheduler.reserved import NEVER
 
 if TYPE_CHECKING:
@@ -60,15 +61,21 @@ class Hours:
         refused = window_refusal(self._calendar, *key, now)
         if refused is not None:
             return refused
-        close = self.closing(job, now)
+        close = self._closing(job, now)
         if close is None or close.notice_at > now or job.request.walltime_s is not None:
             return None
         # It would be told to go as soon as it runs.
         periods = self._rules.windows[close.window].open
         return Refusal(close.window, self._calendar.next_open(periods, close.at))
 
-    def closing(self, job: Job, at: float) -> Closing | None:
+    def leaving(self, job: Job, at: float) -> Leaving | None:
         """The close that ends the job, if it runs at `at`; None where none does."""
+        close = self._closing(job, at)
+        if close is None:
+            return None
+        return Leaving(close.at, close.notice_at, f"windows.{close.window}.at_close")
+
+    def _closing(self, job: Job, at: float) -> Closing | None:
         if not self._rules.windows:
             return None
         which, group, walltime_s = job.priority_class, job.group, job.request.walltime_s
@@ -84,6 +91,6 @@ class Hours:
 
 
 def told_to_end(entry: Entry, now: float) -> bool:
-    """The window that the job may run in is about to close, and it was not told yet."""
-    close = entry.closing
-    return close is not None and close.notice_at <= now and entry.ending_by is None
+    """The job must be gone soon, and was not told yet."""
+    leaving = entry.leaving
+    return leaving is not None and leaving.notice_at <= now and entry.ending_by is None

@@ -6,9 +6,10 @@ not free.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from roost.core.scheduler.placement import model_matches
+from roost.core.scheduler.reserved import Reservation
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import Entry, State
 
@@ -30,6 +31,19 @@ class Pool:
     @property
     def free_count(self) -> int:
         return self.nodes.free_count
+
+    def barred(
+        self, entry: Entry, way: Sequence[Reservation], slack_s: float = 0.0
+    ) -> frozenset[str]:
+        """GPUs that are kept for others: by the reservations in the job's way, and by bookings,
+        for a start up to `slack_s` from now."""
+        booked = self._state.walls.barred(entry.job, self._state.now, slack_s)
+        return booked.union(*(one.slots for one in way)) if way else booked
+
+    def shut(self, entry: Entry) -> bool:
+        """A maintenance keeps also a job without GPUs from starting."""
+        walls = self._state.walls
+        return bool(walls) and walls.shut(entry.job, self._state.now)
 
     def refresh(self) -> None:
         """Works the free CPUs and memory out again from the state."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from roost.core.model import Job, PriorityClass
 from roost.core.scheduler.reserved import NEVER
 
-# (class, group, user, gpus, gpu_memory, model, cpus, memory, array)
-BucketKey = tuple[int, str, str, int, int, str, int, int, int]
+# (class, group, user, gpus, gpu_memory, model, cpus, memory, array, goes back to the queue)
+BucketKey = tuple[int, str, str, int, int, str, int, int, int, bool]
 
 
 def bucket_key(job: Job) -> BucketKey:
@@ -30,6 +30,7 @@ def bucket_key(job: Job) -> BucketKey:
         request.cpus,
         request.memory_bytes or 0,
         job.array_id if limited and job.array_id is not None else -1,
+        job.requeue,
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from roost.core.scheduler.horizon import earliest
 from roost.core.scheduler.placement import choose_whole
 from roost.core.scheduler.pool import Pool
-from roost.core.scheduler.reserved import NEVER, Reservation
+from roost.core.scheduler.reserved import NEVER, Kept, Reservation
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import Entry, State
 
@@ -31,15 +31,16 @@ def reserve(
     """A reservation for a job that finds no room. None where it could not start even if every
     job ended (GPUs drained or used by strangers): it must not keep others from theirs."""
     request = entry.job.request
-    if not reservations and (quick := _first(state, pool, entry)) is not None:
+    booked = state.walls.kept(entry.job, state.now)
+    if not reservations and not booked and (quick := _first(state, pool, entry)) is not None:
         return quick
     ends = {number: end_for(state, state.entries[number], entry) for number in state.active}
-    taken = frozenset[str]().union(*(r.slots for r in reservations))
     if request.shared:
-        found = _share(state, pool, entry, taken)
+        taken = frozenset[str]().union(*(one.slots for one in reservations))
+        found = _share(state, pool, entry, taken, booked)
     else:
         length_s = NEVER if request.walltime_s is None else request.walltime_s
-        kept = [r.kept for r in reservations]
+        kept = [*(r.kept for r in reservations), *booked]
         found = earliest(pool, entry, length_s, state.now, ends.__getitem__, kept)
     if found is None:
         return None
@@ -110,7 +111,7 @@ def end_for(state: State, other: Entry, entry: Entry) -> float:
 
 
 def _share(
-    state: State, pool: Pool, entry: Entry, taken: Collection[str]
+    state: State, pool: Pool, entry: Entry, taken: Collection[str], booked: Sequence[Kept]
 ) -> tuple[tuple[Slot, ...], float] | None:
     need = entry.job.request.gpu_memory_bytes or 0
     best: tuple[float, int, int] | None = None
@@ -123,6 +124,9 @@ def _share(
         ):
             continue
         at = _share_at(state, slot, entry, need)
+        for one in booked:
+            if slot.gpu.uuid in one.slots and at + (one.lead_s or 0.0) > one.begins_at:
+                at = max(at, one.ends_at)
         if slot.gpu.uuid in taken or slot.claim not in (None, entry.job.id):
             at = NEVER
         rank = (at, -slot.free_bytes, slot.order)

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 NEVER = float("inf")
-# (slots, from, until)
-Kept = tuple[Collection[str], float, float]
+
+
+class Kept(NamedTuple):
+    """Slots that are another's for a time. `lead_s`: how long before `begins_at` one must have
+    started on them, where that is not the whole length of the job."""
+
+    slots: Collection[str]
+    begins_at: float
+    ends_at: float
+    lead_s: float | None = None
 
 
 @dataclass(slots=True)
@@ -31,7 +40,8 @@ class Reservation:
 
     @property
     def kept(self) -> Kept:
-        return self.slots, NEVER if self.begins_at is None else self.begins_at, self.ends_at
+        begins_at = NEVER if self.begins_at is None else self.begins_at
+        return Kept(self.slots, begins_at, self.ends_at)
 
     def take(self, cpus: int, memory_bytes: int) -> None:
         self.spare_cpus = max(0, self.spare_cpus - cpus)

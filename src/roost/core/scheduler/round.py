@@ -5,7 +5,7 @@ Each outcome is one of the other modules' ideas; this one only says in which ord
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from heapq import heappop, heappush
 
 from roost.core.model import EndReason, Grant, JobState, PriorityClass
@@ -75,7 +75,7 @@ class Round:
         """Decides for every job in the queue. `earmarked`: jobs, restored, that others are
         already being preempted for; their claims are made again first."""
         state = self._state
-        self._close_windows()
+        self._tell_who_leaves()
         for number in list(state.claims):
             if not claim_holds(state, state.entries[number]):
                 state.drop_claim(state.entries[number])
@@ -90,6 +90,7 @@ class Round:
                 self._pool.refresh()
             else:
                 self._place(entry, ())
+        self._use_bookings()
         if not len(state.queue):
             return
         if state.policy.backfill is Backfill.ALL:
@@ -97,21 +98,46 @@ class Round:
         else:
             self._walk()
 
-    def _close_windows(self) -> None:
-        """Jobs whose window closes soon are told: they have until then, and wait again."""
+    def _tell_who_leaves(self) -> None:
+        """Jobs that must be gone soon are told: they have until then, and wait again."""
         state = self._state
-        for number in list(state.closings):
+        for number in list(state.leavings):
             entry = state.entries.get(number)
-            if entry is None or entry.closing is None or not entry.grants_held:
-                del state.closings[number]
+            leaving = None if entry is None else entry.leaving
+            if entry is None or leaving is None or not entry.grants_held:
+                del state.leavings[number]
             elif told_to_end(entry, state.now):
-                del state.closings[number]
-                grace_s = max(0.0, entry.closing.at - state.now)
+                del state.leavings[number]
+                grace_s = max(0.0, leaving.at - state.now)
                 entry.ending_by = state.now + grace_s + STUCK_AFTER_S
                 entry.state = JobState.COMPLETING
                 state.ends_otherwise(entry)
-                requeue = entry.job.requeue
-                self._out.append(Stop(number, entry.attempt, EndReason.PREEMPTED, grace_s, requeue))
+                self._out.append(
+                    Stop(
+                        number, entry.attempt, EndReason.PREEMPTED, grace_s, entry.job.requeue,
+                        leaving.rule, leaving.booking,
+                    )
+                )  # fmt: skip
+
+    def _use_bookings(self) -> None:
+        """Who has GPUs booked for this moment starts on them by right, before the queue's turn and
+        whatever window is shut; limits and CPUs count as always."""
+        state = self._state
+        users = state.walls.users_on(state.now)
+        if not users:
+            return
+        buckets = [one for one in state.queue.buckets.values() if one.key[2] in users]
+        for head in sorted(
+            self._order.head(bucket, number, position)
+            for number, bucket in enumerate(buckets)
+            for position in range(len(bucket.items))
+        ):
+            entry = state.entries[head[4]]
+            if entry.claim is not None or any(self._refusals(entry, least_units(entry.job))):
+                continue
+            own = state.walls.own(entry.job.user, state.now)
+            if entry.job.request.gpus or entry.job.request.shared:
+                self._place(entry, (), own)
 
     def _walk(self) -> None:
         state = self._state
@@ -203,7 +229,7 @@ class Round:
         way = in_the_way(self.reservations, self._state.now, entry.job.request.walltime_s)
         if not self._try(entry, way):
             self._blocked.append(entry)
-            shorter_s = self._shorter(length_s) if way else None
+            shorter_s = self._shorter(entry, length_s)
             if shorter_s is None or not self._may_start(bucket):
                 return None
             bucket.most_s = shorter_s
@@ -224,11 +250,12 @@ class Round:
                 return at
         return None
 
-    def _shorter(self, walltime_s: float) -> float | None:
+    def _shorter(self, entry: Entry, walltime_s: float) -> float | None:
         """What a job like one that failed with this walltime may last at most, to have fewer
-        reservations in its way; None where it would have no fewer."""
+        reservations or bookings in its way; None where it would have no fewer."""
         now = self._state.now
-        spans = [r.begins_at - now for r in self._kept if r.begins_at is not None]
+        spans = self._state.walls.spans(entry.job, now)
+        spans += [r.begins_at - now for r in self._kept if r.begins_at is not None]
         return max((span_s for span_s in spans if span_s < walltime_s), default=None)
 
     def _limited(self, entry: Entry) -> bool:
@@ -246,7 +273,9 @@ class Round:
         """Starts the job, or makes room for it; False where it has to wait for others."""
         if self._place(entry, way):
             return True
-        banned = frozenset[str]().union(*(r.slots for r in way))
+        # Who gives way takes a while.
+        slack_s = max(each.grace_s for each in self._state.rules.classes.values())
+        banned = self._pool.barred(entry, way, slack_s)
         found = plan(self._state, self._pool, entry, banned, self._victims, self._order)
         if found is None:
             self.wanting = self.wanting or self._takes(entry.job.priority_class)
@@ -268,7 +297,8 @@ class Round:
         self._pool.refresh()
         return True
 
-    def _place(self, entry: Entry, way: Sequence[Reservation]) -> bool:
+    def _place(self, entry: Entry, way: Sequence[Reservation], only: Collection[str] = ()) -> bool:
+        """`only`: on no other GPUs than these, where any are named."""
         request = entry.job.request
         need = request.memory_bytes or 0
         cpus, memory_bytes = self._pool.room_for(entry)
@@ -277,7 +307,7 @@ class Round:
             memory_bytes = min(memory_bytes, reservation.spare_memory_bytes)
         if request.cpus > cpus or need > memory_bytes:
             return False
-        grants = find_grants(self._pool, entry, way)
+        grants = find_grants(self._pool, entry, way, only)
         if grants is None:
             return False
         if request.gpu_memory_bytes is not None:
@@ -304,15 +334,20 @@ class Round:
             self._kept.append(found)
 
 
-def find_grants(pool: Pool, entry: Entry, way: Sequence[Reservation]) -> tuple[Grant, ...] | None:
-    """The GPUs that the job would get now, past the reservations in its way; None: no room."""
+def find_grants(
+    pool: Pool, entry: Entry, way: Sequence[Reservation], only: Collection[str] = ()
+) -> tuple[Grant, ...] | None:
+    """The GPUs that the job would get now, past the reservations and bookings in its way; None: no
+    room. `only`: of these, where any are named."""
     request = entry.job.request
-    banned = frozenset[str]().union(*(r.slots for r in way))
+    banned = pool.barred(entry, way)
+    if only:
+        banned = banned.union(uuid for uuid in pool.nodes.by_uuid if uuid not in only)
     if request.gpu_memory_bytes is not None:
         slot = choose_share(pool.share_for(entry, banned), request.gpu_memory_bytes)
         return None if slot is None else (Grant(slot.gpu.uuid, request.gpu_memory_bytes),)
     if not request.gpus:
-        return ()
+        return None if pool.shut(entry) else ()
     if entry.claim is None:
         if request.gpus > pool.free_count:
             return None
@@ -335,9 +370,10 @@ def claim_holds(state: State, entry: Entry) -> bool:
         victim = state.entries.get(number)
         if victim is not None and victim.ending_by is not None and not state.ending_soon(number):
             return False
+    barred = state.walls.barred(entry.job, state.now)
     for uuid in claim.slots:
         slot = state.slots[uuid]
-        if not slot.open:
+        if not slot.open or uuid in barred:
             return False
         if request.gpu_memory_bytes is None:
             if slot.foreign_bytes or not all(state.ending_soon(n) for n in slot.holders):

@@ -79,11 +79,12 @@ class Scheduler:
                 times.append(None if entry is None else entry.ending_by)
         if self._wanting:
             times += self._minimum_runs()
-        for number in state.closings:
-            close = state.entries[number].closing
-            times.append(None if close is None else close.notice_at)
+        for number in state.leavings:
+            leaving = state.entries[number].leaving
+            times.append(None if leaving is None else leaving.notice_at)
         if len(state.queue):
             times.append(state.hours.next_change(state.now))
+            times.append(state.walls.next_change(state.now))
         return min((at for at in times if at is not None and at > state.now), default=None)
 
     def _minimum_runs(self) -> list[float]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roost.core.model import Gpu, Grant, Job, JobState, PriorityClass
+from roost.core.model import Booking, Gpu, Grant, Job, JobState, PriorityClass
 from roost.core.rules.model import Rules
-from roost.core.rules.windows import Closing
 from roost.core.scheduler.backlog import Backlog
 from roost.core.scheduler.ends import Ends
 from roost.core.scheduler.forecast import Forecast
 from roost.core.scheduler.hours import Hours
+from roost.core.scheduler.leaving import Leaving
 from roost.core.scheduler.limits import Applied, Counts, applied_limits, limit_keys, units_of
 from roost.core.scheduler.links import link_islands
 from roost.core.scheduler.nodes import Nodes
@@ -22,6 +22,7 @@ from roost.core.scheduler.queue import Queue
 from roost.core.scheduler.reserved import NEVER, Reservation
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.usage import Usage
+from roost.core.scheduler.walls import Walls
 
 # How long after the end of its grace a job may still be saving or dying (saving limit and kill
 # wait of the supervisor) before its GPUs are no longer counted as coming free.
@@ -61,7 +62,7 @@ class Entry:
     done_s: float = 0.0
     expected_s: float | None = None
     most_behind_s: float = float("inf")
-    closing: Closing | None = None
+    leaving: Leaving | None = None
 
     @property
     def grants_held(self) -> bool:
@@ -75,8 +76,8 @@ class Entry:
             return self.ending_by - STUCK_AFTER_S
         walltime_s = self.job.request.walltime_s
         end = NEVER if walltime_s is None else self.started_at + walltime_s
-        if self.closing is not None:
-            end = min(end, self.closing.at)
+        if self.leaving is not None:
+            end = min(end, self.leaving.at)
         return None if end == NEVER else end
 
     def lost_work(self, now: float) -> int:
@@ -85,6 +86,10 @@ class Entry:
             return 0
         since = self.safe_at if self.job.requeue else self.started_at
         return self.units * max(0, round((now - since) * 1000))
+
+
+def _when(leaving: Leaving) -> float:
+    return leaving.at
 
 
 class State:
@@ -116,7 +121,8 @@ class State:
         self.queue = Queue()
         self.counts = Counts()
         self.hours = Hours(self.rules)
-        self.closings: dict[int, None] = {}
+        self.walls = Walls()
+        self.leavings: dict[int, None] = {}
         self._periods: tuple[str, ...] = ()
         self._applied: dict[tuple[str, str, PriorityClass], list[Applied]] = {}
         self.waiting = Counts()
@@ -130,8 +136,8 @@ class State:
         self.rules = rules
         self._applied.clear()
         self.hours = Hours(rules)
-        for number in self.active:
-            self._watch_close(self.entries[number])
+        self.walls.set_rules(rules)
+        self.watch_leavings()
         self.usage.set_half_life(rules.fair_share.half_life_s)
         self.mark_shared()
         before, self.policy = self.policy, self._given or policy_of(rules)
@@ -150,11 +156,26 @@ class State:
             found = self._applied[key] = applied_limits(self.rules, *key, periods)
         return found
 
-    def _watch_close(self, entry: Entry) -> None:
-        """Finds the close of a window that will end the job, if any."""
-        entry.closing = self.hours.closing(entry.job, self.now)
-        if entry.closing is not None:
-            self.closings[entry.job.id] = None
+    def set_bookings(self, bookings: tuple[Booking, ...]) -> None:
+        self.walls.take(bookings)
+        self.watch_leavings()
+
+    def watch_leavings(self) -> None:
+        """Windows or bookings have changed: who runs may have to leave at another time."""
+        for number in self.active:
+            self.watch_leaving(self.entries[number])
+
+    def watch_leaving(self, entry: Entry) -> None:
+        """Finds what will end the job that holds GPUs whatever its walltime, if anything."""
+        before = entry.leaving
+        found = [self.hours.leaving(entry.job, self.now), self.walls.leaving(entry, self.now)]
+        soonest = min((one for one in found if one is not None), key=_when, default=None)
+        if soonest == before:
+            return
+        entry.leaving = soonest
+        if soonest is not None:
+            self.leavings[entry.job.id] = None
+        self.ends_otherwise(entry)
 
     # -- GPUs ----------------------------------------------------------------------------------
 
@@ -298,7 +319,7 @@ class State:
         self.counts.add(limit_keys(job), entry.units)
         self.usage.change_rate(job.group, job.user, entry.units)
         self.active[job.id] = None
-        self._watch_close(entry)
+        self.watch_leaving(entry)
         if self.foresees:
             self.backlog.runs(entry, self.now)
 
@@ -318,8 +339,8 @@ class State:
         self.counts.remove(limit_keys(job), entry.units)
         self.usage.change_rate(job.group, job.user, -entry.units)
         self.active.pop(job.id, None)
-        entry.grants, entry.units, entry.closing = (), 0, None
-        self.closings.pop(job.id, None)
+        entry.grants, entry.units, entry.leaving = (), 0, None
+        self.leavings.pop(job.id, None)
         entry.ending_by, entry.preempted_for = None, None
 
     # -- claims --------------------------------------------------------------------------------

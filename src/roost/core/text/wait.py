@@ -117,6 +117,33 @@ MESSAGES = {
         "{gpus_text} being freed for job {job} of {user}, which goes first",
         "{gpus_text} 正让给排在前面的作业 {job}（{user}）",
     ),
+    "booked": (
+        "{gpus_list} booked by {user} until {end_at}",
+        "{gpus_list} 已由 {user} 预约至 {end_at}",
+    ),
+    "booked_from": (
+        "{gpus_list} booked by {user} from {begin_at} on; a job that ends before could run now"
+        " (--time)",
+        "{gpus_list} 自 {begin_at} 起由 {user} 预约；在此之前能结束的作业可以先运行（--time）",
+    ),
+    "maintenance": (
+        "{gpus_list} under maintenance until {end_at}",
+        "{gpus_list} 维护中，至 {end_at} 结束",
+    ),
+    "maintenance_from": (
+        "{gpus_list} under maintenance from {begin_at} on; a job that ends before could run now"
+        " (--time)",
+        "{gpus_list} 自 {begin_at} 起维护；在此之前能结束的作业可以先运行（--time）",
+    ),
+    "maintenance_server": (
+        "this server is under maintenance until {end_at}",
+        "本服务器维护中，至 {end_at} 结束",
+    ),
+    "maintenance_server_from": (
+        "this server is under maintenance from {begin_at} on; a job that ends before could run"
+        " now (--time)",
+        "本服务器自 {begin_at} 起维护；在此之前能结束的作业可以先运行（--time）",
+    ),
     "behind": (
         "job {job} of {user} goes first and keeps the GPUs, CPUs and memory it waits for",
         "{user} 的作业 {job} 排在前面，保留着它所等待的 GPU、CPU 与内存",
