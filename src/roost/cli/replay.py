@@ -15,12 +15,13 @@ from roost.cli.failure import CommandError
 from roost.cli.rules import mistakes_in, read_file
 from roost.cli.values import UsageError
 from roost.core.model import Gpu
+from roost.core.replay.changes import Change, changes
 from roost.core.replay.drive import Costs, Ran, StuckError
 from roost.core.replay.drive import replay as drive
 from roost.core.replay.estimates import Estimates, walltimes
 from roost.core.replay.fit import Fitted, fit
 from roost.core.replay.layout import layout
-from roost.core.replay.report import Change, Row, changes, groups, row
+from roost.core.replay.report import Row, groups, row
 from roost.core.replay.trace import Trace, TraceError
 from roost.core.rules.model import Rules
 from roost.core.scheduler.policy import BASELINES, Policy

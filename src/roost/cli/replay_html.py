@@ -10,8 +10,9 @@ from html import escape
 from roost.cli import replay_shown as shown
 from roost.cli.replay import AGAINST, Run, Setting
 from roost.cli.replay_charts import chart, legend, log_scale
+from roost.core.replay.changes import Change
 from roost.core.replay.curves import completions, held, waits
-from roost.core.replay.report import Change, Row, spread
+from roost.core.replay.report import Row, spread
 from roost.core.text.catalogue import say
 
 TYPE_CHECKING = False

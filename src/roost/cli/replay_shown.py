@@ -11,7 +11,8 @@ from roost.cli import format as fmt
 from roost.cli.replay import AGAINST, RULES, Run, Setting
 from roost.cli.table import Cell, lines
 from roost.cli.terminal import BOLD, pad, width
-from roost.core.replay.report import Change, Row, spread
+from roost.core.replay.changes import Change
+from roost.core.replay.report import Row, spread
 from roost.core.text.catalogue import say
 
 TYPE_CHECKING = False

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from roost.core.replay.changes import changes
 from roost.core.replay.curves import held, shares
 from roost.core.replay.drive import Ran
 from roost.core.replay.fairness import jain, received_against_due, slowdown_spread
 from roost.core.replay.metrics import figures, machine, percentile
-from roost.core.replay.report import changes, groups, row, spread
+from roost.core.replay.report import groups, row, spread
 from roost.core.replay.trace import Trace, TraceJob
 
 # Two GPUs. a's job of 100 s; b's of 5 s, which waited 20 s; c's of 50 s on both, preempted after

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from roost.core.replay.drive import Ran
+from roost.core.replay.metrics import pairs_of
 from roost.core.replay.trace import Trace
 
 Points = list[tuple[float, float]]
@@ -25,12 +26,12 @@ def shares(values: Sequence[float]) -> Points:
 
 
 def waits(trace: Trace, ran: Sequence[Ran]) -> Points:
-    pairs = zip(trace.jobs, ran, strict=True)
+    pairs = pairs_of(trace, ran)
     return shares([max(0.0, r.end_at - r.since_s(j) - j.duration_s) for j, r in pairs])
 
 
 def completions(trace: Trace, ran: Sequence[Ran]) -> Points:
-    return shares([r.end_at - r.since_s(j) for j, r in zip(trace.jobs, ran, strict=True)])
+    return shares([r.end_at - r.since_s(j) for j, r in pairs_of(trace, ran)])
 
 
 def held(ran: Sequence[Ran], gpus: int, until_s: float, bins: int = MOST_POINTS) -> Points:

@@ -27,6 +27,8 @@ def received_against_due(trace: Trace, ran: Sequence[Ran], gpus: int) -> dict[st
     smaller of what the user's jobs asked for and of an equal share among those who asked."""
     changes: list[tuple[float, str, float, float]] = []
     for job, one in zip(trace.jobs, ran, strict=True):
+        if not one.done:
+            continue
         changes.append((job.submit_s, job.user, job.gpus, 0.0))
         changes.append((one.end_at, job.user, -job.gpus, 0.0))
         for begin, over in one.held:

@@ -58,9 +58,15 @@ def percentile(values: Sequence[float], part: float) -> float:
     return values[min(len(values) - 1, int(part * len(values)))]
 
 
+def pairs_of(trace: Trace, ran: Sequence[Ran]) -> list[tuple[TraceJob, Ran]]:
+    """The jobs that figures are reckoned from: those that count, and came to their end."""
+    pairs = zip(trace.jobs, ran, strict=True)
+    return [(job, one) for job, one in pairs if job.counted and one.done]
+
+
 def figures(pairs: Sequence[tuple[TraceJob, Ran]]) -> Figures:
-    """A job that waits for others is submitted, for these figures, when the last of them ended.
-    Raises statistics.StatisticsError where there is no job."""
+    """All 0 of none. A job that waits for others is submitted, for these figures, when the last of
+    them ended."""
     spans = [ran.end_at - ran.since_s(job) for job, ran in pairs]
     jct = sorted(spans)
     delay = sorted(
@@ -72,17 +78,17 @@ def figures(pairs: Sequence[tuple[TraceJob, Ran]]) -> Figures:
     )
     return Figures(
         jobs=len(pairs),
-        mean_jct_s=fmean(jct),
+        mean_jct_s=_mean(jct),
         median_jct_s=percentile(jct, 0.5),
         p95_jct_s=percentile(jct, 0.95),
         p99_jct_s=percentile(jct, 0.99),
-        mean_queue_delay_s=fmean(delay),
+        mean_queue_delay_s=_mean(delay),
         median_queue_delay_s=percentile(delay, 0.5),
         p95_queue_delay_s=percentile(delay, 0.95),
         p99_queue_delay_s=percentile(delay, 0.99),
-        max_queue_delay_s=delay[-1],
-        mean_first_start_delay_s=fmean(ran.first_at - ran.since_s(job) for job, ran in pairs),
-        mean_bounded_slowdown=fmean(slow),
+        max_queue_delay_s=delay[-1] if delay else 0.0,
+        mean_first_start_delay_s=_mean([ran.first_at - ran.since_s(job) for job, ran in pairs]),
+        mean_bounded_slowdown=_mean(slow),
         p95_bounded_slowdown=percentile(slow, 0.95),
         preemptions=sum(ran.preemptions for _, ran in pairs),
         jobs_preempted=sum(ran.preemptions > 0 for _, ran in pairs),
@@ -90,23 +96,29 @@ def figures(pairs: Sequence[tuple[TraceJob, Ran]]) -> Figures:
     )
 
 
+def _mean(values: Sequence[float]) -> float:
+    return fmean(values) if values else 0.0
+
+
 def by(
     trace: Trace, ran: Sequence[Ran], key: Callable[[TraceJob], Hashable]
 ) -> dict[Hashable, Figures]:
     """Figures of each group of jobs, in the order of the keys' text."""
     groups: dict[Hashable, list[tuple[TraceJob, Ran]]] = {}
-    for job, one in zip(trace.jobs, ran, strict=True):
+    for job, one in pairs_of(trace, ran):
         groups.setdefault(key(job), []).append((job, one))
     return {name: figures(groups[name]) for name in sorted(groups, key=str)}
 
 
 def machine(trace: Trace, ran: Sequence[Ran], gpus: int) -> Machine:
-    """Work that was lost counts as occupancy, not as use; of a job that ends after the window, as
-    much of it is taken off as of its time lies in it."""
+    """Of all jobs that came to their end. Work that was lost counts as occupancy, not as use; of a
+    job that ends after the window, as much of it is taken off as of its time lies in it."""
     until = max(job.submit_s for job in trace.jobs)
-    end = max(one.end_at for one in ran)
+    end = max((one.end_at for one in ran if one.done), default=0.0)
     useful = held = window = 0.0
     for job, one in zip(trace.jobs, ran, strict=True):
+        if not one.done:
+            continue
         useful += job.duration_s * job.gpus
         for begin, over in one.held:
             held += (over - begin) * job.gpus
