@@ -217,6 +217,19 @@ class Client:
         answer: dict[str, Any] = self.call("GET", "/v1/rules/history" + _query(limit=limit))
         return answer
 
+    def history(self, start: str | None = None, end: str | None = None) -> Iterator[dict[str, Any]]:
+        """Pages of what ran in [start, end), ISO 8601: `history` has its jobs, the first page the
+        live ones too; a job that ends meanwhile comes twice, the last time as it is over."""
+        after = None
+        while True:
+            query = _query(**{"from": start, "to": end, "after": after})
+            page: dict[str, Any] = self.call("GET", "/v1/history" + query)
+            yield page
+            # Later pages of the same period, whatever the time is by then.
+            start, end, after = page.get("from"), page.get("to"), page.get("next")
+            if after is None:
+                return
+
     def events(self) -> Iterator[tuple[str, Any]]:
         """(event, value) for "status", "who" and "jobs" whenever they change, on a connection of
         its own. Ends by AnswerLostError when the daemon goes; close the iterator to stop."""

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from roost import __version__
-from roost.server.api import books, jobs, machine, problems, rules, stream
+from roost.server.api import books, history, jobs, machine, problems, rules, stream
 from roost.server.api.body import BodyLimit
 from roost.server.api.context import Context
 from roost.server.api.models import MAX_BODY_BYTES, Problem
@@ -39,7 +39,7 @@ def make_app(context: Context) -> FastAPI:
     app.state.context = context
     problems.install(app)
     # Looked through in this order: what is asked most comes first.
-    for part in (jobs, machine, books, rules, stream):
+    for part in (jobs, machine, books, history, rules, stream):
         app.include_router(part.router)
     app.add_middleware(QuickSubmissions, context=context)
     app.add_middleware(BodyLimit, limit=MAX_BODY_BYTES)

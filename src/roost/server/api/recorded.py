@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 
 class _Out(BaseModel):
@@ -42,3 +42,14 @@ class RulesVersionOut(_Out):
 
 class RulesHistoryOut(_Out):
     history: list[dict[str, Any]]
+
+
+class HistoryOut(_Out):
+    history: list[dict[str, Any]]
+    next: str | None
+    from_: str | None = Field(alias="from")
+    to: str | None
+    people: dict[str, list[str]]
+    gpus: list[dict[str, Any]]
+    cpus: int | None
+    memory_bytes: int | None
