@@ -247,3 +247,52 @@ def job(number: int, state: str, **fields: Any) -> dict[str, Any]:
         "wait": None,
         **fields,
     }
+
+
+RULES: dict[str, Any] = {
+    "version": 3, "time": None, "user": "", "text": "", "rules": {}, "problem": None,
+    "mistakes": [],
+}  # fmt: skip
+
+
+def past(number: int, submit: int = 0, start: int = 0, end: int = 60, **fields: Any
+         ) -> dict[str, Any]:  # fmt: skip
+    """A job as `GET /v1/history` tells it; times in minutes after ten o'clock."""
+
+    def at(minutes: int) -> str:
+        return f"2026-12-01T{10 + minutes // 60:02}:{minutes % 60:02}:00.000+01:00"
+
+    return {
+        "job": number,
+        "user": "alice",
+        "group": "default",
+        "class": "regular",
+        "state": "COMPLETED",
+        "request": {"gpus": 1, "gpu_memory_bytes": None, "gpu_model": None, "cpus": 0,
+                    "memory_bytes": None, "walltime_s": None},
+        "submit_time": at(submit),
+        "begin_time": None,
+        "end_time": at(end),
+        "after": [],
+        "array_id": None,
+        "array_limit": None,
+        "requeue": True,
+        "granted": [{"gpu_uuid": "GPU-0", "memory_bytes": None}],
+        "attempts": [{"start_time": at(start), "end_time": at(end), "end_reason": "exited"}],
+        **fields,
+    }  # fmt: skip
+
+
+def history(*rows: dict[str, Any], gpus: int = 2) -> dict[str, Any]:
+    """The only page of a history, of that day."""
+    return {
+        "history": list(rows),
+        "next": None,
+        "from": "2026-12-01T00:00:00.000+01:00",
+        "to": "2026-12-02T00:00:00.000+01:00",
+        "people": {row["user"]: [] for row in rows},
+        "gpus": [{"uuid": f"GPU-{n}", "index": n, "model": "A100", "memory_bytes": 80 << 30,
+                  "numa_node": None, "links": [], "parent": None} for n in range(gpus)],
+        "cpus": 64,
+        "memory_bytes": 1 << 40,
+    }  # fmt: skip

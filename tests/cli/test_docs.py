@@ -69,7 +69,7 @@ def bash(line: str) -> list[str]:
         ("roost st", ["status"]),
         ("roost run --gpu", ["--gpus", "--gpu-mem", "--gpu-model"]),
         ("roost run --class u", ["urgent"]),
-        ("roost rules ", ["check", "show", "diff", "history"]),
+        ("roost rules ", ["check", "show", "diff", "history", "try"]),
         ("roost rules show --j", ["--json"]),
     ],
 )

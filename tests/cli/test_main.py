@@ -15,7 +15,7 @@ import pytest
 from roost.cli.commands import COMMANDS, GROUPS
 from roost.cli.shapes import SHAPES
 from tests.cli.conftest import Roost
-from tests.cli.stub import Stub, job
+from tests.cli.stub import RULES, Stub, history, job, past
 
 
 def test_no_daemon_is_exit_code_3_and_says_how_to_start_one(roost: Roost, tmp_path: Path):
@@ -110,10 +110,10 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "driver hold": ([], {"POST /v1/driver/hold": {"done": True}}),
     "usage": ([], {"GET /v1/usage": {"usage": [], "gaps": []}}),
     "audit": ([], {"GET /v1/audit": {"audit": []}}),
-    "rules show": ([], {"GET /v1/rules": {"version": 1, "time": None, "user": "", "text": "x",
-                        "rules": {}, "problem": None, "mistakes": []}}),
+    "rules show": ([], {"GET /v1/rules": RULES | {"text": "x"}}),
     "rules check": (["/dev/null"], {}),
     "rules diff": (["/dev/null", "/dev/null"], {}),
+    "rules try": (["/dev/null"], {"GET /v1/history": history(past(1)), "GET /v1/rules": RULES}),
     "rules history": ([], {"GET /v1/rules/history": {"history": []}}),
     "replay": ([str(SACCT), "--servers", "1x4"], {}),
     "version": ([], {}),

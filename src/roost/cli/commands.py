@@ -158,10 +158,22 @@ COMMANDS: dict[str, Command] = {
     "rules history": Command(
         "rules_shown:history", options=(Option("-n --limit", "N", "count"), JSON)
     ),
+    "rules try": Command(
+        "rules_try:try_rules",
+        (Argument("NEW", "1", "path"),),
+        (
+            Option("--since", "TIME"),
+            Option("--restart-cost", "TIME", "cost"),
+            Option("--checkpoint", "MODEL", "checkpoint"),
+            Option("--html", "FILE", "path"),
+            JSON,
+        ),
+    ),
     "replay": Command(
         "replay:replay",
         (Argument("TRACE", "?", "path"),),
         (
+            Option("--since", "TIME"),
             Option("-s --servers", "NxGPUS"),
             Option("--rules", "FILE", "path"),
             Option("--against", "FILE", "path"),
@@ -212,8 +224,8 @@ GROUPS = (
     (
         "set_up",
         (
-            *("serve", "rules check", "rules show", "rules diff", "rules history", "replay"),
-            *("install", "uninstall", "completions"),
+            *("serve", "rules check", "rules show", "rules diff", "rules history", "rules try"),
+            *("replay", "install", "uninstall", "completions"),
         ),
     ),
     ("about", ("version", "help")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from roost.cli.commands import COMMANDS, COMMON, GROUPS, Command, Option
-from roost.cli.terminal import pad, width
+from roost.cli.terminal import pad, width, wrap
 from roost.cli.values import UsageError
 from roost.core.text.catalogue import say
 
@@ -47,12 +47,12 @@ def text_of(command: Command, language: str) -> str:
     if more:
         lines.append("")
         for paragraph in more.split("\n"):
-            lines += _wrap(paragraph, 80)
+            lines += wrap(paragraph, 80)
     rows = [(_names(o), option_help(command, o, language)) for o in (*command.options, *COMMON)]
     left = min(28, max(width(names) for names, _ in rows))
     lines += ["", _say(language, "options")]
     for names, text in rows:
-        first, *further = _wrap(text, 80 - left - 4)
+        first, *further = wrap(text, 80 - left - 4)
         if width(names) > left:
             lines += ["  " + names, " " * (left + 4) + first]
         else:
@@ -89,27 +89,6 @@ def _names(option: Option) -> str:
         names = "    " + names
     value = f"[{option.value}]" if option.kind.startswith("optional_") else option.value
     return f"{names} {value}" if value else names
-
-
-def _wrap(text: str, cells: int) -> list[str]:
-    """Breaks at spaces, and between wide characters where there is none."""
-    if width(text) <= cells:
-        return [text]
-    lines, line = [], ""
-    words = [word + " " for word in text.split(" ")]
-    for word in words:
-        while width(line + word.rstrip()) > cells:
-            if line:
-                lines.append(line.rstrip())
-                line = ""
-                continue
-            at = len(word)
-            while width(word[:at]) > cells:
-                at -= 1
-            lines.append(word[:at])
-            word = word[at:]
-        line += word
-    return [*lines, line.rstrip()]
 
 
 def _say(language: str, code: str) -> str:

@@ -1,5 +1,5 @@
-"""`roost replay`: a trace of jobs run through the scheduler in simulated time, by these rules, by
-others, or in the order of a textbook. Needs no daemon. Drawing is in `replay_shown`.
+"""`roost replay`: a trace of jobs, or the team's own history, run through the scheduler in
+simulated time, by these rules, by others, or in a textbook's order. Drawing is in `replay_shown`.
 """
 
 from __future__ import annotations
@@ -12,14 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from roost.cli.failure import CommandError
+from roost.cli.replay_history import SINCE, History, elsewhere, empty, fetch, usable
 from roost.cli.rules import mistakes_in, read_file
 from roost.cli.values import UsageError
 from roost.core.model import Gpu
 from roost.core.replay.changes import Change, changes
-from roost.core.replay.drive import Costs, Ran, StuckError
+from roost.core.replay.drive import Costs, Host, Ran, StuckError
 from roost.core.replay.drive import replay as drive
 from roost.core.replay.estimates import Estimates, walltimes
 from roost.core.replay.fit import Fitted, fit
+from roost.core.replay.history import regrouped
 from roost.core.replay.layout import layout
 from roost.core.replay.report import Row, groups, row
 from roost.core.replay.trace import Trace, TraceError
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from roost.cli.context import Context
 
 RULES, AGAINST = "rules", "against"
+# Of the team's own history: the rules in force, and those that are tried.
+IN_FORCE, NEW = "in_force", "new"
+FIRST, OTHER = (RULES, IN_FORCE), (AGAINST, NEW)
 SEEDS = 10
 RESTART_S = 30.0
 STUCK_SHOWN = 5
@@ -39,16 +44,19 @@ STUCK_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """What is replayed: a textbook order, or (without `policy`) what the rules say."""
+    """What is replayed: a textbook order, or (without `policy`) what the rules say. `trace`: that
+    of the setting, with everybody in the group that these rules charge."""
 
     name: str
     policy: Policy | None
     rules: Rules
+    trace: Trace | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What every run has in common, as it was asked for or chosen."""
+    """What every run has in common, as it was asked for or chosen. `history`: where the trace is
+    the team's own; `own_servers`: it is replayed on the GPUs that it ran on."""
 
     path: str
     servers: str
@@ -57,10 +65,22 @@ class Setting:
     estimates: Estimates
     seeds: tuple[int | None, ...]
     costs: Costs
+    history: History | None = None
+    own_servers: bool = False
 
     @property
     def trace(self) -> Trace:
         return self.fitted.trace
+
+    @property
+    def size(self) -> int:
+        """How many GPUs there are to give."""
+        return usable(self.gpus)
+
+    @property
+    def host(self) -> Host:
+        own = self.history is not None and self.own_servers
+        return self.history.host if self.history is not None and own else Host()
 
 
 @dataclass(slots=True)
@@ -80,11 +100,16 @@ def replay(context: Context) -> int:
         from roost.cli.replay_events import replay_events
 
         return replay_events(context)
-    if not context.given.arguments:
-        raise UsageError("missing_argument", command="replay", argument="TRACE")
-    if "servers" not in context.given.options:
-        raise UsageError("replay_no_servers")
-    setting = setting_of(context)
+    if "since" in context.given.options:
+        if context.given.arguments:
+            raise UsageError("either_or", one="TRACE", other="--since")
+        setting = history_of(context)
+    else:
+        if not context.given.arguments:
+            raise UsageError("missing_argument", command="replay", argument="TRACE")
+        if "servers" not in context.given.options:
+            raise UsageError("replay_no_servers")
+        setting = setting_of(context)
     contenders = contenders_of(context, setting)
     asked = list(dict.fromkeys(context.option("by", [])))
     html = context.option("html")
@@ -115,18 +140,52 @@ def setting_of(context: Context) -> Setting:
         gpus = layout(option("servers"))
     except TraceError as error:
         raise refusal(context, "", error) from None
-    costs = Costs(option("restart_cost", RESTART_S), option("checkpoint", 0.0))
+    costs = costs_of(context)
     try:
         fitted = fit(read(path, option("format")), len(gpus))
     except TraceError as error:
         raise refusal(context, path, error) from None
+    estimates, seeds = estimates_of(context, fitted)
+    return Setting(path, option("servers"), gpus, fitted, estimates, seeds, costs)
+
+
+def costs_of(context: Context) -> Costs:
+    return Costs(context.option("restart_cost", RESTART_S), context.option("checkpoint", 0.0))
+
+
+def estimates_of(context: Context, fitted: Fitted) -> tuple[Estimates, tuple[int | None, ...]]:
+    """Which walltimes the scheduler is told, and the seeds that they are drawn with."""
+    option = context.option
     told = any(job.estimate_s for job in fitted.trace.jobs)
     without = Estimates.EXACT if option("baseline") and not told else Estimates.TRACE
     estimates = Estimates(option("estimates", without))
     seeds: tuple[int | None, ...] = (None,)
     if estimates is Estimates.NOISY:
         seeds = tuple(range(1, option("seeds", SEEDS) + 1))
-    return Setting(path, option("servers"), gpus, fitted, estimates, seeds, costs)
+    return estimates, seeds
+
+
+def history_of(context: Context) -> Setting:
+    """The team's own history, on its own GPUs or on those of --servers. Raises CommandError,
+    UsageError, RoostError."""
+    since, costs = context.option("since", SINCE), costs_of(context)
+    servers = context.option("servers")
+    try:
+        gpus = layout(servers) if servers else ()
+    except TraceError as error:
+        raise refusal(context, "", error) from None
+    try:
+        history = fetch(context, since, costs)
+        trace = elsewhere(history.past.trace) if servers else history.past.trace
+        gpus = gpus or history.gpus
+        if not gpus:
+            raise CommandError("no_gpus_seen")
+        fitted = fit(trace, usable(gpus))
+    except TraceError as error:
+        raise empty(context, since, error) from None
+    estimates, seeds = estimates_of(context, fitted)
+    name = servers or history.server
+    return Setting("", name, gpus, fitted, estimates, seeds, costs, history, not servers)
 
 
 def refusal(context: Context, path: str, error: TraceError) -> CommandError:
@@ -142,16 +201,36 @@ def contenders_of(context: Context, setting: Setting) -> list[Contender]:
     option = context.option
     found: list[Contender] = []
     baselines = list(dict.fromkeys(option("baseline", [])))
-    rules, against = option("rules"), option("against")
-    if rules or against or not baselines:
-        found.append(Contender(RULES, None, rules_of(context, rules)))
+    rules, against, history = option("rules"), option("against"), setting.history
+    if history is not None and not rules and (against or not baselines):
+        found.append(contender(setting, IN_FORCE, history.rules))
+    elif rules or against or not baselines:
+        found.append(contender(setting, RULES, rules_of(context, rules)))
     if against:
-        found.append(Contender(AGAINST, None, rules_of(context, against)))
-    found += [Contender(name, BASELINES[name], Rules()) for name in baselines]
+        found.append(contender(setting, AGAINST, rules_of(context, against)))
+    textbook = Rules() if history is None else only_whose(history.rules)
+    found += [contender(setting, name, textbook, BASELINES[name]) for name in baselines]
     if setting.fitted.shared:
         every = tuple(gpu.uuid for gpu in setting.gpus)
         found = [replace(one, rules=replace(one.rules, shared_gpus=every)) for one in found]
     return found
+
+
+def contender(setting: Setting, name: str, rules: Rules, policy: Policy | None = None) -> Contender:
+    """Jobs of the team's own history are charged by the rules that are replayed."""
+    history = setting.history
+    if history is None:
+        return Contender(name, policy, rules)
+    trace = regrouped(setting.trace, history.rules, rules, history.people)
+    return Contender(name, policy, rules, trace)
+
+
+def only_whose(rules: Rules) -> Rules:
+    """Of these rules who belongs where and which GPUs are shared; all else as by default."""
+    return Rules(
+        groups=rules.groups, default_group=rules.default_group, shared_gpus=rules.shared_gpus,
+        max_array=rules.max_array,
+    )  # fmt: skip
 
 
 def rules_of(context: Context, path: str | None) -> Rules:
@@ -179,26 +258,29 @@ def run_all(
     """Every contender with every seed, in that order. Raises CommandError where jobs are stuck."""
     runs: list[Run] = []
     progress = Progress(context, len(setting.trace.jobs), len(contenders) * len(setting.seeds))
-    compared = any(one.name == AGAINST for one in contenders)
+    compared = any(one.name in OTHER for one in contenders)
+    groups_of = None if setting.history is None else setting.history.people
     for contender in contenders:
+        trace = contender.trace or setting.trace
         for seed in setting.seeds:
             chance = random.Random(seed or 0)  # noqa: S311 - drawn again by its seed, no secret
-            given = walltimes(setting.trace, setting.estimates, chance)
+            given = walltimes(trace, setting.estimates, chance)
             progress.begin(contender.name)
             began = time.perf_counter()
             try:
                 ran = drive(
-                    setting.trace, setting.gpus, given, contender.policy, contender.rules,
-                    setting.costs, progress.told,
+                    trace, setting.gpus, given, contender.policy, contender.rules,
+                    setting.costs, progress.told, setting.host, groups_of,
                 )  # fmt: skip
             except StuckError as error:
                 progress.end()
                 raise stuck(context, setting, contender.name, error) from None
             took_s = max(time.perf_counter() - began, 1e-9)
-            figures = row(setting.trace, ran, len(setting.gpus))
-            figures["jobs_per_s"] = len(setting.trace.jobs) / took_s
-            by = {key: groups(setting.trace, ran, key) for key in asked}
-            kept = compared and contender.name in (RULES, AGAINST)
+            figures = row(trace, ran, setting.size)
+            figures["jobs_per_s"] = len(trace.jobs) / took_s
+            by = {key: groups(trace, ran, key) for key in asked}
+            kept = compared and contender.name in (*FIRST, *OTHER)
+            kept = kept or setting.history is not None
             kept = kept or (keep_first and seed == setting.seeds[0])
             runs.append(Run(contender.name, seed, figures, by, ran if kept else None))
     progress.end()
@@ -216,13 +298,15 @@ def stuck(context: Context, setting: Setting, policy: str, error: StuckError) ->
     )
 
 
-def changes_of(setting: Setting, runs: Sequence[Run]) -> list[Change] | None:
-    """None without --against."""
+def changes_of(
+    setting: Setting, runs: Sequence[Run], key: str | None = None
+) -> list[Change] | None:
+    """By that key of `changes`; None where no other rules were asked for."""
     sides = [
-        [run.ran for run in runs if run.policy == name and run.ran is not None]
-        for name in (RULES, AGAINST)
+        [run.ran for run in runs if run.policy in names and run.ran is not None]
+        for names in (FIRST, OTHER)
     ]
-    return changes(setting.trace, sides[0], sides[1]) if sides[1] else None
+    return changes(setting.trace, sides[0], sides[1], key) if sides[1] else None
 
 
 def as_json(
@@ -236,9 +320,11 @@ def as_json(
             | {f"by_{key}": run.by[key] for key in shown}
             for run in runs
         ],
-        "trace": setting.path,
+        "trace": setting.path or None,
+        "from": None if setting.history is None else setting.history.start,
+        "to": None if setting.history is None else setting.history.end,
         "servers": setting.servers,
-        "gpus": len(setting.gpus),
+        "gpus": setting.size,
         "estimates": setting.estimates.value,
         "left_out": dict(setting.trace.left_out),
         "changes": None if found is None else [asdict(one) for one in found],

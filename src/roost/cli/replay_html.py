@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from html import escape
 
 from roost.cli import replay_shown as shown
-from roost.cli.replay import AGAINST, Run, Setting
+from roost.cli import rules_try_shown as told
+from roost.cli.replay import OTHER, Run, Setting
 from roost.cli.replay_charts import chart, legend, log_scale
 from roost.core.replay.changes import Change
 from roost.core.replay.curves import completions, held, waits
@@ -18,7 +19,9 @@ from roost.core.text.catalogue import say
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from roost.cli.context import Context
+    from roost.cli.rules_try import Tried
 
+MOST_ROWS = 40
 TICKS_S = (1.0, 10.0, 60.0, 600.0, 3600.0, 6 * 3600.0, 86400.0, 7 * 86400.0, 30 * 86400.0)
 STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #fff; --soft: #59636e; --rule: #d4d9df;
@@ -41,6 +44,7 @@ svg text { fill: var(--soft); font-size: 12px; } .grid { stroke: var(--rule); fi
 .c6 { stroke: var(--c6); } .c7 { stroke: var(--c7); }
 .legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; list-style: none; padding: 0; }
 .legend svg { margin-right: .4rem; vertical-align: middle; }
+p.said { color: var(--ink); max-width: 80ch; } ul { max-width: 80ch; padding-left: 1.2rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: .4rem 0; }
@@ -58,7 +62,15 @@ def write_page(
     found: Sequence[Change] | None,
 ) -> None:
     """Writes the page to that file. Raises OSError."""
-    text = page(context.terminal.language, setting, runs, found)
+    write(path, page(context.terminal.language, setting, runs, found))
+
+
+def write_tried(context: Context, path: str, tried: Tried) -> None:
+    """The same of what was tried on the team's own history. Raises OSError."""
+    write(path, tried_page(context.terminal.language, tried))
+
+
+def write(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
 
@@ -66,28 +78,92 @@ def write_page(
 def page(
     language: str, setting: Setting, runs: Sequence[Run], found: Sequence[Change] | None
 ) -> str:
-    def said(code: str) -> str:
-        return say(language, "replay.page." + code)
-
-    name = setting.path.rpartition("/")[2]
-    title = say(language, "replay.page.title", trace=name, servers=setting.servers)
-    policies = list(dict.fromkeys(run.policy for run in runs))
-    body = [f"<h1>{escape(title)}</h1>"]
-    body += [f"<p>{escape(line)}</p>" for line in shown.preface(setting, language)]
-    body.append(f"<h2>{escape(said('figures'))}</h2>")
-    body.append(figures(language, runs, found is not None))
+    history = setting.history
+    if history is None:
+        name = setting.path.rpartition("/")[2]
+        title = say(language, "replay.page.title", trace=name, servers=setting.servers)
+    else:
+        title = say(language, "tried.page.replay", server=history.server)
+    body = paragraphs(shown.preface(setting, language))
+    body += section(language, "replay.page.figures", figures(language, runs, found is not None))
     if found is not None:
-        body.append(f"<h2>{escape(said('changes'))}</h2>")
-        body.append(changed(language, found))
-    body.append(f"<h2>{escape(said('charts'))}</h2>")
-    body.append(charts(language, setting, runs))
+        body += section(language, "replay.page.changes", changed(language, found))
+    body += details(language, setting, runs)
+    if history is not None:
+        body += caveats(language, setting)
+    return document(language, title, body)
+
+
+def tried_page(language: str, tried: Tried) -> str:
+    """Who is better off and who worse comes first, then the figures behind it."""
+    setting, runs = tried.setting, tried.runs
+    file = tried.path.rpartition("/")[2]
+    title = say(language, "tried.page.title", path=file, server=setting.servers)
+    body = paragraphs(told.opening(language, tried))
+    body += section(language, "tried.page.who", *paragraphs(told.verdicts(language, tried), "said"))
+    body.append(people(language, tried))
+    gone = told.gone_lines(language, tried)
+    if gone:
+        body += section(language, "tried.page.gone")
+    for text, items in gone:
+        body += [*paragraphs([text], "said"), listed(items)]
+    body += section(language, "replay.page.figures", figures(language, runs, True))
+    body += details(language, setting, runs)
+    body += caveats(language, setting)
+    return document(language, title, body)
+
+
+def people(language: str, tried: Tried) -> str:
+    """What changes for all, by class, by person and by group."""
+    head, rows, _ = told.change_rows(language, [tried.whole])
+    parts = []
+    by = [one for key in told.KEYS_SHOWN for one in tried.by[key]]
+    if tried.whole.touched:
+        parts.append(table("", head, rows))
+        for key in told.KEYS_SHOWN:
+            _, rows, left = told.change_rows(language, tried.by[key], MOST_ROWS)
+            if left:
+                rows.append([say(language, "tried.further", count=left), *[""] * (len(head) - 1)])
+            parts.append(table(say(language, f"replay.by.{key}"), head, rows))
+        parts += paragraphs([say(language, "tried.legend").replace("\n", " ")])
+        head, rows = told.lost_rows(language, [tried.whole, *by])
+        if rows:
+            parts.append(table("", head, rows))
+    return "\n".join(parts)
+
+
+def caveats(language: str, setting: Setting) -> list[str]:
+    return section(language, "tried.unknown", listed(told.unknown(language, setting)))
+
+
+def details(language: str, setting: Setting, runs: Sequence[Run]) -> list[str]:
+    """The charts, and the figures of each class, user, group and size."""
+    policies = list(dict.fromkeys(run.policy for run in runs))
+    body = section(language, "replay.page.charts", charts(language, setting, runs))
     for key in ("class", "user", "group", "size"):
-        groups = [[run.by[key] for run in runs if run.policy == policy] for policy in policies]
-        if all(len(rows) < 2 for rows in groups[0]) and key != "class":
+        groups = [[run.by.get(key, []) for run in runs if run.policy == p] for p in policies]
+        if all(len(rows) < 2 for rows in groups[0]) and (key != "class" or not groups[0][0]):
             continue  # one group alone says what the figures above say
-        body.append(f"<h2>{escape(say(language, f'replay.by.{key}'))}</h2>")
+        body += section(language, f"replay.by.{key}")
         for policy, rows in zip(policies, groups, strict=True):
             body.append(grouped(language, shown.policy_name(language, policy), rows))
+    return body
+
+
+def section(language: str, title: str, *parts: str) -> list[str]:
+    return [f"<h2>{escape(say(language, title))}</h2>", *parts]
+
+
+def paragraphs(lines: Sequence[str], kind: str = "") -> list[str]:
+    attribute = f' class="{kind}"' if kind else ""
+    return [f"<p{attribute}>{escape(line)}</p>" for line in lines]
+
+
+def listed(items: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>" if items else ""
+
+
+def document(language: str, title: str, body: Sequence[str]) -> str:
     tag = "zh-CN" if language == "zh" else "en"
     return (
         f'<!DOCTYPE html>\n<html lang="{tag}">\n<head>\n<meta charset="utf-8">\n'
@@ -95,7 +171,7 @@ def page(
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\';'
         " style-src 'unsafe-inline'\">\n"
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
-        + "\n".join(body)
+        + "\n".join([f"<h1>{escape(title)}</h1>", *body])
         + "\n</main>\n</body>\n</html>\n"
     )
 
@@ -122,14 +198,14 @@ def figures(language: str, runs: Sequence[Run], compared: bool) -> str:
     head = [""]
     for policy in rows:
         head.append(shown.policy_name(language, policy))
-        if policy == AGAINST and compared:
+        if policy in OTHER and compared:
             head.append(say(language, "replay.difference"))
     lines = []
     for key, how in shown.SHOWN:
         line = [say(language, f"replay.row.{key}").strip()]
         for policy, own in rows.items():
             line.append(shown.cell(spread(own, key), how))
-            if policy == AGAINST and compared:
+            if policy in OTHER and compared:
                 line.append(shown.difference(rows, key))
         lines.append(line)
     return table("", head, lines)
@@ -150,7 +226,7 @@ def charts(language: str, setting: Setting, runs: Sequence[Run]) -> str:
         scaled = [[(log_scale(x), part) for x, part in line] for line in lines]
         drawn.append((code, scaled, ticks))
     days = [(at * until / 4, shown.span(at * until / 4)) for at in range(5)]
-    drawn.append(("held", [held(ran, len(setting.gpus), until) for ran in own], days))
+    drawn.append(("held", [held(ran, setting.size, until) for ran in own], days))
     parts = []
     for code, points, ticks in drawn:
         title = say(language, f"replay.page.{code}")

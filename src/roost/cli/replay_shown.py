@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from statistics import median
 
 from roost.cli import format as fmt
-from roost.cli.replay import AGAINST, RULES, Run, Setting
+from roost.cli.replay import FIRST, OTHER, Run, Setting
 from roost.cli.table import Cell, lines
 from roost.cli.terminal import BOLD, pad, width
 from roost.core.replay.changes import Change
@@ -83,20 +83,23 @@ def show(
         out("")
         for line in changed(context, found):
             out(line)
+    if setting.history is not None:
+        from roost.cli.rules_try_shown import bullets, not_run, unknown
+
+        lost = not_run(language, setting, runs)
+        for line in ["", *lost] if lost else []:
+            out(line)
+        out("")
+        out(context.terminal.paint(say(language, "tried.unknown"), BOLD))
+        for line in bullets(unknown(language, setting)):
+            out(line)
 
 
 def preface(setting: Setting, language: str) -> list[str]:
     """What was replayed on what, what was left out or assumed: a sentence a line."""
     trace, costs, fitted = setting.trace, setting.costs, setting.fitted
-    window = max(job.submit_s for job in trace.jobs)
-    told = [
-        say(
-            language, "replay.head", jobs=counted(language, "jobs", len(trace.jobs)),
-            servers=setting.servers, gpus=counted(language, "gpus", len(setting.gpus)),
-            window=span(window),
-        )
-    ]  # fmt: skip
-    if trace.left_out:
+    told = [head(setting, language)]
+    if trace.left_out and setting.history is None:
         parts = [
             say(language, f"replay.left_out.{code}", count=f"{count:,}")
             for code, count in trace.left_out
@@ -120,13 +123,34 @@ def preface(setting: Setting, language: str) -> list[str]:
     return told
 
 
+def head(setting: Setting, language: str) -> str:
+    """How many jobs of when, on what."""
+    history, jobs = setting.history, setting.trace.jobs
+    gpus = counted(language, "gpus", setting.size)
+    if history is None:
+        window = span(max(job.submit_s for job in jobs))
+        return say(
+            language, "replay.head", jobs=counted(language, "jobs", len(jobs)),
+            servers=setting.servers, gpus=gpus, window=window,
+        )  # fmt: skip
+    own = [job for job in jobs if job.counted]
+    people = len({job.user for job in own})
+    times = {name: at[:16].replace("T", " ") for name, at in
+             (("start", history.start), ("end", history.end))}  # fmt: skip
+    return say(
+        language, "tried.head", jobs=counted(language, "jobs", len(own)), gpus=gpus,
+        people=say(language, f"tried.people_{'1' if people == 1 else 'n'}", count=f"{people:,}"),
+        servers=setting.servers, **times,
+    )  # fmt: skip
+
+
 def counted(language: str, what: str, count: int) -> str:
     """ "1 job", "3,079 jobs"; "1 GPU", "440 GPUs"."""
     return say(language, f"replay.{what}_{'1' if count == 1 else 'n'}", count=f"{count:,}")
 
 
 def policy_name(language: str, policy: str) -> str:
-    known = (RULES, AGAINST)
+    known = (*FIRST, *OTHER)
     return say(language, f"replay.{policy}_name") if policy in known else policy
 
 
@@ -142,7 +166,10 @@ def cell(values: tuple[float, float, float] | None, shown: Callable[[float], str
 
 def difference(rows: dict[str, list[Row]], key: str) -> str:
     """The change from the rules to --against, in per cent of the former."""
-    values = [spread(rows[name], key) for name in (RULES, AGAINST)]
+    values = [
+        next((spread(rows[name], key) for name in names if name in rows), None)
+        for names in (FIRST, OTHER)
+    ]
     if key == "jobs_per_s" or values[0] is None or values[1] is None:
         return ""
     before, after = values[0][1], values[1][1]
@@ -161,7 +188,7 @@ def figures(context: Context, runs: Sequence[Run], compared: bool) -> list[str]:
     for policy, own in rows.items():
         cells = [policy_name(language, policy)]
         columns.append(cells + [cell(spread(own, key), shown) for key, shown in SHOWN])
-        if policy == AGAINST and compared:
+        if policy in OTHER and compared:
             title = say(language, "replay.difference")
             columns.append([title, *(difference(rows, key) for key, _ in SHOWN)])
     labels = ["", *(say(language, f"replay.row.{key}") for key, _ in SHOWN)]

@@ -27,16 +27,25 @@ def check(context: Context) -> int:
     words = context.given.arguments
     path = words[0] if words else default_rules()
     text = read_file(path)
-    mistakes = mistakes_in(text, context.terminal.language)
+    if wrong(context, path, text):
+        return 1
     if context.json:
-        context.out_json({"file": path, "ok": not mistakes, "mistakes": mistakes})
+        context.out_json({"file": path, "ok": True, "mistakes": []})
+    else:
+        context.out(context.say("rules_are_well", path=path))
+    return 0
+
+
+def wrong(context: Context, path: str, text: bytes) -> bool:
+    """Whether the rules in `text` have mistakes, which are then told."""
+    mistakes = mistakes_in(text, context.terminal.language)
+    if mistakes and context.json:
+        context.out_json({"file": path, "ok": False, "mistakes": mistakes})
     elif mistakes:
         for mistake in mistakes:
             context.out(str(mistake["text"]))
         context.err(context.say("cli_errors.rules_wrong", path=path, count=len(mistakes)))
-    else:
-        context.out(context.say("rules_are_well", path=path))
-    return 1 if mistakes else 0
+    return bool(mistakes)
 
 
 def read_file(path: str) -> bytes:

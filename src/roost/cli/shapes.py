@@ -6,6 +6,10 @@ from __future__ import annotations
 
 STATUS = "server driver_version gpus driver_state driver_remedy simulated time queue"
 RULES = "version time user text rules problem mistakes settings"
+TRIED = (
+    "file version keys server gpus from to jobs waited_s all classes users groups refused never"
+    " neither left_out cut_off runs unknown"
+)
 SHAPES: dict[str, tuple[str, ...]] = {
     "status": tuple(STATUS.split()),
     "who": ("holders", "unattributed", "checks", "time"),
@@ -29,7 +33,10 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "rules diff": ("old", "new", "changes"),
     "rules history": ("history",),
     "rules check": ("file", "ok", "mistakes"),
-    "replay": ("runs", "trace", "servers", "gpus", "estimates", "left_out", "changes"),
+    "rules try": tuple(TRIED.split()),
+    "replay": (
+        *("runs", "trace", "from", "to", "servers", "gpus", "estimates", "left_out", "changes"),
+    ),
     "version": ("roost", "daemon"),
 }
 """`run --array` has "jobs" too, the numbers of its elements."""

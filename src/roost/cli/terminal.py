@@ -219,3 +219,30 @@ def pad(text: str, cells: int, right: bool = False) -> str:
     """The text filled with spaces to `cells`; `right` puts the text to the right."""
     space = " " * (cells - width(text))
     return space + text if right else text + space
+
+
+# No line begins with these, as Chinese is set.
+_CLOSING = "，。；：、）》”？！"
+
+
+def wrap(text: str, cells: int, indent: str = "") -> list[str]:
+    """Lines of at most `cells`, broken at spaces, and between wide characters where there is none;
+    those after the first begin with `indent`."""
+    if width(text) <= cells:
+        return [text]
+    lines, line = [], ""
+    for word in (each + " " for each in text.split(" ")):
+        rest = word
+        while width(line + rest.rstrip()) > cells:
+            at = len(rest)
+            while at and width(line + rest[:at]) > cells:
+                at -= 1
+            fits = at
+            while at and (rest[at] in _CLOSING or rest[at - 1 : at + 1].isascii()):
+                at -= 1  # a word of letters, or a number, goes to the next line whole
+            if not at and not line.strip():
+                at = max(1, fits)
+            lines.append((line + rest[:at]).rstrip())
+            line, rest = indent, rest[at:]
+        line += rest
+    return [*lines, line.rstrip()]

@@ -32,7 +32,7 @@ from roost.core.scheduler.submission import Problem
 PROGRESS_EVERY = 1000
 # Periods of the rules come again and again; what did not start in so long never will.
 NEVER_S = 400 * 86400.0
-EXPLAINED = 20
+EXPLAINED = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -232,8 +232,6 @@ def regrouped(
     """The trace with the groups that `rules` would have charged: the usual one of each user, except
     where a job named another than the usual one of the rules in force: that stays, and whoever may
     not charge it any more would be refused."""
-    if not in_force.groups and not rules.groups and in_force.default_group == rules.default_group:
-        return trace
     usual: dict[str, tuple[str, str]] = {}
     jobs = []
     for job in trace.jobs:

@@ -240,6 +240,27 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "on what servers? Write for example --servers 4x8: four of eight GPUs each",
         "在哪些服务器上重放？例如写 --servers 4x8，表示四台八卡",
     ),
+    "not_a_past": (
+        "{option}: {given} is no time of the past; write 30d, 12h or 2026-11-01",
+        "{option}：{given} 不是过去的时间；请写 30d、12h 或 2026-11-01",
+    ),
+    "no_history": (
+        "nothing that ran here (--since {since}) can be replayed; look further back with --since,"
+        " or wait until jobs have ended",
+        "没有可以重放的作业（--since {since}）；请用 --since 看得更早，或等有作业结束后再试",
+    ),
+    "no_gpus_seen": (
+        "the daemon has not seen any GPU yet to replay on; ask again when roost status shows them",
+        "守护进程尚未发现任何 GPU，无法重放；等 roost status 能显示 GPU 后再试",
+    ),
+    "daemon_too_old": (
+        "the daemon is Roost {daemon}, which does not tell its history yet; update and restart it",
+        "守护进程是 Roost {daemon}，尚不能提供历史；请升级并重启它",
+    ),
+    "rules_newer": (
+        "the rules in force (version {version}) are of a newer Roost than this command; update it",
+        "当前规则（版本 {version}）属于更新的 Roost，此命令无法读取；请升级",
+    ),
     "replay_said": ("{text}", "{text}"),
     "replay_trace": ("{path}: {text}", "{path}：{text}"),
 }

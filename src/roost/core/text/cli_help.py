@@ -223,6 +223,39 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "rules history": ("Which rules were in force when, and by whom", "规则的历次变更和作者"),
     "rules history.--limit": ("so many versions", "显示多少个版本"),
+    "rules try": (
+        "What new rules would have done here, and to whom",
+        "用团队自己的历史试行新规则，看会影响到谁",
+    ),
+    "rules try.more": (
+        "roost rules try new.toml replays what ran here by the rules in force and by those of the "
+        "file, on the GPUs of this server: who would have waited less and who more, what would "
+        "have been refused or preempted, and what such a replay cannot know. Nothing is changed, "
+        "and everybody may ask.",
+        "roost rules try new.toml 在本服务器的 GPU 上，分别按当前规则和文件中的规则重放这里运行过"
+        "的作业：谁会少等、谁会多等，哪些作业会被拒绝或被抢占，以及这种重放无法得知什么。不会改"
+        "动任何东西，人人可用。",
+    ),
+    "rules try.--since": (
+        "from then on: 30d (the default), 12h, or a day such as 2026-11-01",
+        "从何时起：30d（默认）、12h，或某一天如 2026-11-01",
+    ),
+    "rules try.--restart-cost": (
+        "time that a preempted job needs to start again (30s)",
+        "被抢占的作业重新启动所需时间（30s）",
+    ),
+    "rules try.--checkpoint": (
+        "what a preempted job keeps: signal (all, the default), none, or up to its last "
+        "checkpoint, every 30m or so",
+        "被抢占时保留的进度：signal 全部（默认）、none 不保留，或按间隔（如 30m）保存检查点",
+    ),
+    "rules try.--html": ("write a page with charts too", "另写一个带图表的网页"),
+    "replay.--since": (
+        "instead of a trace: what ran here since then (30d, or a day), on the GPUs of this server "
+        "unless --servers names others, by the rules in force unless --rules does",
+        "不用作业记录，改为重放这里自那时（30d，或某一天）以来运行过的作业；不写 --servers 则在"
+        "本服务器的 GPU 上，不写 --rules 则按当前规则",
+    ),
     "replay": (
         "Run past jobs by these rules or others, and compare",
         "用当前规则、其他规则或经典策略重放作业记录并比较",
@@ -231,13 +264,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "roost replay jobs.csv --servers 4x8 says how long jobs would have waited, how well the "
         "GPUs would have been used and how evenly people served. TRACE: CSV with job_id, "
         "submit_s, gpus, duration_s (and user, vc, estimate_s, priority), the Standard Workload "
-        "Format, or sacct --parsable2; also with gzip. - is standard input. Needs no daemon.\n"
+        "Format, or sacct --parsable2; also with gzip. - is standard input. Needs no daemon, but "
+        "for --since: then what ran here is replayed.\n"
         "Without --baseline the rules of --rules (else the defaults) are replayed; --against "
         "adds other rules, and says for whom what changes.",
         "roost replay jobs.csv --servers 4x8 给出作业会等多久、GPU 利用率如何、对各人是否公平。T"
         "RACE 可以是 CSV（job_id、submit_s、gpus、duration_s，另可有 user、vc、estimate_s、pri"
         "ority）、标准负载格式（SWF）或 sacct --parsable2 的输出，可用 gzip 压缩；- 表示标准输入"
-        "。不需要守护进程。\n"
+        "。不需要守护进程；--since 除外，它重放这里运行过的作业。\n"
         "不写 --baseline 时按 --rules（默认为默认规则）重放；--against 与另一份规则比较，并说明"
         "对谁有什么影响。",
     ),

@@ -64,6 +64,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "left_out.no_duration": ("{count} that never ran", "{count} 个从未运行"),
     "left_out.no_gpus": ("{count} without a GPU", "{count} 个不用 GPU"),
     "left_out.part_of_job": ("{count} parts of other jobs", "{count} 行是其他作业的片段"),
+    "left_out.cancelled_waiting": ("{count} cancelled while waiting", "{count} 个排队时被取消"),
+    "left_out.still_waiting": ("{count} that still wait", "{count} 个仍在排队"),
+    "left_out.never_ran": ("{count} that ended without having run", "{count} 个未运行就已结束"),
     "left_out.too_large": ("{count} larger than all servers", "{count} 个超过全部服务器的总和"),
     "and": ("; ", "；"),
     "head": (
@@ -118,6 +121,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     # -- the table -----------------------------------------------------------------------------
     "rules_name": ("rules", "规则"),
     "against_name": ("against", "对比规则"),
+    "in_force_name": ("in force", "当前规则"),
+    "new_name": ("new", "新规则"),
     "difference": ("change", "变化"),
     "row.mean_jct_s": ("completion, mean", "完成时间 平均"),
     "row.median_jct_s": ("  median", "  中位数"),

@@ -1,0 +1,173 @@
+"""The team's own history, from the daemon: read page by page, and made into what is replayed.
+
+Knows the API's words; what a job's past means for a replay is `core.replay.history`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from roost.cli import format as fmt
+from roost.cli.failure import CommandError
+from roost.cli.rules import mistakes_in
+from roost.cli.values import UsageError, duration
+from roost.client.errors import RoostError
+from roost.core.model import EndReason, Gpu, Grant, PriorityClass, Request
+from roost.core.replay.drive import Costs, Host
+from roost.core.replay.history import Past, PastAttempt, PastJob, read_history
+from roost.core.replay.trace import Trace, TraceError
+from roost.core.rules.load import load
+from roost.core.rules.model import Rules
+from roost.core.text.catalogue import say
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from roost.cli.context import Context
+
+SINCE = "30d"
+MANY = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What the daemon tells: `start` and `end` of the period as it writes them, what there is to
+    run on, the Linux groups of the people, and the rules in force with their version."""
+
+    server: str
+    start: str
+    end: str
+    gpus: tuple[Gpu, ...]
+    host: Host
+    people: Mapping[str, Sequence[str]]
+    rules: Rules
+    version: int
+    past: Past
+
+
+def fetch(context: Context, since: str, costs: Costs) -> History:
+    """Asks the daemon. Raises CommandError, UsageError, RoostError; TraceError "no_history" where
+    nothing ran."""
+    client = context.client()
+    told = client.ping()
+    in_force = client.rules()
+    text = str(in_force.get("text") or "").encode("utf-8", "replace")
+    if mistakes_in(text, context.terminal.language):
+        raise CommandError("rules_newer", version=in_force.get("version"))
+    jobs: dict[int, PastJob] = {}
+    people: dict[str, Sequence[str]] = {}
+    page: dict[str, Any] = {}
+    try:
+        for page in client.history(since_of(context, since)):
+            jobs.update((row["job"], past_job(row)) for row in page["history"])
+            people.update(page["people"])
+            _progress(context, len(jobs), page["next"] is None)
+    except RoostError as error:
+        if error.status == 404:
+            raise CommandError("daemon_too_old", daemon=told["roost"]) from None
+        raise
+    gpus = tuple(gpu_of(each) for each in page["gpus"])
+    host = Host()
+    if page["cpus"] is not None:
+        host = Host(page["cpus"], page["memory_bytes"])
+    bounds = [fmt.epoch(page[name]) or 0.0 for name in ("from", "to")]
+    past = read_history(
+        list(jobs.values()), bounds[0], bounds[1], {gpu.uuid: gpu.memory_bytes for gpu in gpus},
+        costs,
+    )  # fmt: skip
+    return History(
+        told["server"], page["from"], page["to"], gpus, host, people, load(text),
+        int(in_force.get("version") or 0), past,
+    )  # fmt: skip
+
+
+def since_of(context: Context, text: str) -> str:
+    """ "30d" back from now, or a point in time, as ISO 8601. Raises UsageError."""
+    try:
+        at = time.time() - duration("--since", text)
+    except UsageError:
+        from roost.cli.run import point_in_rules_zone
+
+        try:
+            found = point_in_rules_zone(context, "--since", text)
+        except UsageError:
+            raise UsageError("not_a_past", option="--since", given=text) from None
+        if found.timestamp() >= time.time():
+            raise UsageError("not_a_past", option="--since", given=text) from None
+        return found.isoformat(timespec="seconds")
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+def past_job(row: Mapping[str, Any]) -> PastJob:
+    """A job as `GET /v1/history` tells it."""
+    request = {each.name: row["request"].get(each.name) for each in fields(Request)}
+    return PastJob(
+        id=row["job"],
+        user=row["user"],
+        group=row["group"],
+        priority_class=PriorityClass(row["class"]),
+        request=Request(**request),
+        submitted_at=fmt.epoch(row["submit_time"]) or 0.0,
+        begin_at=fmt.epoch(row["begin_time"]),
+        ended_at=fmt.epoch(row["end_time"]),
+        state=row["state"],
+        after=tuple(row["after"]),
+        array_id=row["array_id"],
+        array_limit=row["array_limit"],
+        requeue=row["requeue"],
+        grants=tuple(Grant(each["gpu_uuid"], each["memory_bytes"]) for each in row["granted"]),
+        attempts=tuple(
+            PastAttempt(
+                fmt.epoch(each["start_time"]), fmt.epoch(each["end_time"]),
+                _reason(each["end_reason"]),
+            )
+            for each in row["attempts"]
+        ),
+    )  # fmt: skip
+
+
+def _reason(text: str | None) -> EndReason | None:
+    """None too for a reason that only a newer daemon knows."""
+    try:
+        return EndReason(text) if text else None
+    except ValueError:
+        return None
+
+
+def gpu_of(value: Mapping[str, Any]) -> Gpu:
+    known = {each.name: value[each.name] for each in fields(Gpu) if each.name in value}
+    return Gpu(**{**known, "links": tuple(known.get("links") or ())})
+
+
+def elsewhere(trace: Trace) -> Trace:
+    """The trace for other servers than those that it ran on: no job holds GPUs of these."""
+    jobs = tuple(replace(job, holds=()) if job.holds else job for job in trace.jobs)
+    return replace(trace, jobs=jobs)
+
+
+def usable(gpus: Sequence[Gpu]) -> int:
+    """How many there are to give: of a GPU that is divided, its parts."""
+    parents = {gpu.parent for gpu in gpus}
+    return sum(gpu.uuid not in parents for gpu in gpus)
+
+
+def _progress(context: Context, count: int, last: bool) -> None:
+    """A line on standard error that is written over, where that is a terminal and jobs are many."""
+    if not os.isatty(2) or count < MANY:
+        return
+    text = "" if last else say(context.terminal.language, "tried.reading", count=f"{count:,}")
+    sys.stderr.buffer.write(context.terminal.encode(f"\r\x1b[K{text}"))
+    sys.stderr.buffer.flush()
+
+
+def empty(context: Context, since: str, error: TraceError) -> CommandError:
+    """Nothing ran, or nothing that can be replayed, as a refusal."""
+    if error.code == "no_history":
+        return CommandError("no_history", since=since)
+    text = say(context.terminal.language, "replay." + error.code, **error.numbers)
+    return CommandError("replay_said", text=text)
