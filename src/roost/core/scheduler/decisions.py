@@ -70,14 +70,19 @@ class Wait:
     """Why a waiting job waits, first reason first. Asked for with `Scheduler.explain`, for a queue
     of ten thousand cannot be explained at every step; `step` does not return these.
 
-    `forecast_start_at` None: cannot be said. `startable_now` is the number of GPUs that the same
-    user could start with at once in this class (0 if none), None where it was not worked out.
+    `forecast_start_at`: when it is likely to start, `forecast_latest_at`: when it does at the
+    latest, if nobody comes before it; None: cannot be said, for the reason `forecast_unknown`.
+    `explain` gives what is promised as both, `Scheduler.forecast` what comes of running it forward.
+    `startable_now` is the number of GPUs that the same user could start with at once in this class
+    (0 if none), None where it was not worked out.
     """
 
     job: int
     reasons: tuple[Reason, ...] = field(default=())
     forecast_start_at: float | None = None
     startable_now: int | None = None
+    forecast_latest_at: float | None = None
+    forecast_unknown: Reason | None = None
 
 
 Decision = Start | Preempt | Stop | Finish | Wait
