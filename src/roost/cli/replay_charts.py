@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from html import escape
 from math import log10
 
-WIDTH, HEIGHT = 640, 300
-LEFT, RIGHT, TOP, BOTTOM = 46, 12, 10, 34
+# Small enough that the text stays readable where a telephone shows it 360 pixels wide.
+WIDTH, HEIGHT = 420, 270
+LEFT, RIGHT, TOP, BOTTOM = 44, 12, 10, 40
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "1 2", "12 4", "5 2 1 2 1 2", "3 6")
 Points = Sequence[tuple[float, float]]
 Tick = tuple[float, str]
@@ -50,7 +51,7 @@ def chart(title: str, lines: Sequence[Points], x_ticks: Sequence[Tick], x_title:
         out.append(f'<path class="grid" d="M{left:.1f} {TOP}V{TOP + down}"/>')
         anchor = "end" if left > WIDTH - RIGHT - 12 else "middle"
         out.append(
-            f'<text x="{left:.1f}" y="{TOP + down + 14}" text-anchor="{anchor}">'
+            f'<text x="{left:.1f}" y="{TOP + down + 16}" text-anchor="{anchor}">'
             f"{escape(text)}</text>"
         )
     middle = LEFT + across / 2

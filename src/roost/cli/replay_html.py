@@ -35,9 +35,11 @@ body { margin: 0 auto; max-width: 76rem; padding: 1rem; color: var(--ink); backg
   font: 16px/1.5 system-ui, "Noto Sans", "Noto Sans CJK SC", "PingFang SC", sans-serif; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
 p { color: var(--soft); margin: .2rem 0; max-width: 65ch; }
-.charts { display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fit, minmax(20rem, 1fr)); }
-figure { margin: 0; } figcaption { font-weight: 600; }
-svg text { fill: var(--soft); font-size: 12px; } .grid { stroke: var(--rule); fill: none; }
+.charts { display: grid; gap: 1.5rem; max-width: 74rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
+figure { margin: 0; max-width: 36rem; } figcaption { font-weight: 600; }
+figure svg { width: 100%; height: auto; display: block; }
+svg text { fill: var(--soft); font-size: 13px; } .grid { stroke: var(--rule); fill: none; }
 .line { fill: none; stroke-width: 2.2; }
 .c0 { stroke: var(--c0); } .c1 { stroke: var(--c1); } .c2 { stroke: var(--c2); }
 .c3 { stroke: var(--c3); } .c4 { stroke: var(--c4); } .c5 { stroke: var(--c5); }
@@ -45,12 +47,18 @@ svg text { fill: var(--soft); font-size: 12px; } .grid { stroke: var(--rule); fi
 .legend { display: flex; flex-wrap: wrap; gap: .3rem 1.2rem; list-style: none; padding: 0; }
 .legend svg { margin-right: .4rem; vertical-align: middle; }
 p.said { color: var(--ink); max-width: 80ch; } ul { max-width: 80ch; padding-left: 1.2rem; }
-.wide { overflow-x: auto; }
+.wide { overflow-x: auto; margin: .3rem 0 1rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding: .4rem 0; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid var(--rule); text-align: right;
   white-space: nowrap; }
-th[scope=row], th:first-child { text-align: left; font-weight: 500; }
+th[scope=row], tr > :first-child { text-align: left; font-weight: 500; padding-left: 0;
+  position: sticky; left: 0; background: var(--paper); }
+th.sub { padding-left: 1.2rem; }
+tbody th[scope=rowgroup] { font-weight: 600; padding-top: .9rem; }
+@media (max-width: 40rem) { body { font-size: 15px; padding: .8rem; }
+  th, td { padding: .2rem .4rem; } table { font-size: .875rem; } }
+@media print { body { max-width: none; } .wide { overflow: visible; } }
 """
 
 
@@ -115,20 +123,22 @@ def tried_page(language: str, tried: Tried) -> str:
 
 def people(language: str, tried: Tried) -> str:
     """What changes for all, by class, by person and by group."""
+    if not tried.whole.touched:
+        return ""
     head, rows, _ = told.change_rows(language, [tried.whole])
-    parts = []
-    by = [one for key in told.KEYS_SHOWN for one in tried.by[key]]
-    if tried.whole.touched:
-        parts.append(table("", head, rows))
-        for key in told.KEYS_SHOWN:
-            _, rows, left = told.change_rows(language, tried.by[key], MOST_ROWS)
-            if left:
-                rows.append([say(language, "tried.further", count=left), *[""] * (len(head) - 1)])
-            parts.append(table(say(language, f"replay.by.{key}"), head, rows))
-        parts += paragraphs([say(language, "tried.legend").replace("\n", " ")])
-        head, rows = told.lost_rows(language, [tried.whole, *by])
-        if rows:
-            parts.append(table("", head, rows))
+    groups: list[tuple[str, Sequence[Sequence[str]]]] = [("", rows)]
+    for key in told.KEYS_SHOWN:
+        _, rows, left = told.change_rows(language, tried.by[key], MOST_ROWS)
+        if left:
+            rows.append([say(language, "tried.further", count=left), *[""] * (len(head) - 1)])
+        groups.append((say(language, f"replay.by.{key}"), rows))
+    parts = [tables("", head, groups)]
+    parts += paragraphs([say(language, "tried.legend")])
+    by = {key: told.lost_rows(language, tried.by[key]) for key in told.KEYS_SHOWN}
+    head, rows = told.lost_rows(language, [tried.whole])
+    if rows:
+        lost = [(say(language, f"replay.by.{key}"), by[key][1]) for key in told.KEYS_SHOWN]
+        parts.append(tables("", head, [("", rows), *(each for each in lost if each[1])]))
     return "\n".join(parts)
 
 
@@ -177,17 +187,36 @@ def document(language: str, title: str, body: Sequence[str]) -> str:
 
 
 def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The first column names the row."""
-    parts = ['<div class="wide"><table>']
+    """The first column names the row; a name that begins with a space belongs to the row above."""
+    return tables(caption, head, [("", rows)])
+
+
+def tables(
+    caption: str, head: Sequence[str], groups: Sequence[tuple[str, Sequence[Sequence[str]]]]
+) -> str:
+    """Groups of rows under one head, each with its title."""
+    label = escape(caption or head[0] or " · ".join(text for text in head if text))
+    parts = [f'<div class="wide" role="region" tabindex="0" aria-label="{label}"><table>']
     if caption:
         parts.append(f"<caption>{escape(caption)}</caption>")
+    others = "".join(
+        f'<th scope="col">{escape(text)}</th>' if text else "<td></td>" for text in head[1:]
+    )
     first = "<td></td>" if not head[0] else f'<th scope="col">{escape(head[0])}</th>'
-    others = "".join(f'<th scope="col">{escape(text)}</th>' for text in head[1:])
-    parts.append(f"<thead><tr>{first}{others}</tr></thead><tbody>")
-    for row in rows:
-        cells = "".join(f"<td>{escape(text)}</td>" for text in row[1:])
-        parts.append(f'<tr><th scope="row">{escape(row[0])}</th>{cells}</tr>')
-    parts.append("</tbody></table></div>")
+    parts.append(f"<thead><tr>{first}{others}</tr></thead>")
+    for title, rows in groups:
+        parts.append("<tbody>")
+        if title:
+            parts.append(
+                f'<tr><th scope="rowgroup">{escape(title)}</th>'
+                f'<td colspan="{len(head) - 1}"></td></tr>'
+            )
+        for row in rows:
+            cells = "".join(f"<td>{escape(text)}</td>" for text in row[1:])
+            sub = ' class="sub"' if row[0].startswith(" ") else ""
+            parts.append(f'<tr><th scope="row"{sub}>{escape(row[0].strip())}</th>{cells}</tr>')
+        parts.append("</tbody>")
+    parts.append("</table></div>")
     return "".join(parts)
 
 
@@ -201,8 +230,8 @@ def figures(language: str, runs: Sequence[Run], compared: bool) -> str:
         if policy in OTHER and compared:
             head.append(say(language, "replay.difference"))
     lines = []
-    for key, how in shown.SHOWN:
-        line = [say(language, f"replay.row.{key}").strip()]
+    for key, how in shown.shown_rows(rows):
+        line = [say(language, f"replay.row.{key}")]
         for policy, own in rows.items():
             line.append(shown.cell(spread(own, key), how))
             if policy in OTHER and compared:

@@ -4,7 +4,7 @@ persons, classes and sizes, and for whom other rules change what.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 from roost.cli import format as fmt
@@ -26,7 +26,7 @@ LABEL = 20
 
 def span(value: float) -> str:
     """ "4d2h", "3h10m", "12m", "8.2s"."""
-    return f"{value:.1f}s" if 0 < value < 10 else fmt.span(value)
+    return f"{value:.1f}s" if 0 < value < 10 and value != int(value) else fmt.span(value)
 
 
 def part(value: float) -> str:
@@ -56,6 +56,12 @@ SHOWN: tuple[tuple[str, Callable[[float], str]], ...] = (
     ("jain", lambda value: f"{value:.3f}"),
     ("jobs_per_s", number),
 )
+
+
+def shown_rows(rows: Mapping[str, Sequence[Row]]) -> Sequence[tuple[str, Callable[[float], str]]]:
+    """The rows of the table of figures: how many jobs they are of too, where that differs."""
+    counts = {own["jobs"] for each in rows.values() for own in each}
+    return SHOWN if len(counts) < 2 else (("jobs", number), *SHOWN)
 
 
 def show(
@@ -184,14 +190,15 @@ def figures(context: Context, runs: Sequence[Run], compared: bool) -> list[str]:
     rows: dict[str, list[Row]] = {}
     for run in runs:
         rows.setdefault(run.policy, []).append(run.row)
+    shown = shown_rows(rows)
     columns: list[list[str]] = []
     for policy, own in rows.items():
         cells = [policy_name(language, policy)]
-        columns.append(cells + [cell(spread(own, key), shown) for key, shown in SHOWN])
+        columns.append(cells + [cell(spread(own, key), how) for key, how in shown])
         if policy in OTHER and compared:
             title = say(language, "replay.difference")
-            columns.append([title, *(difference(rows, key) for key, _ in SHOWN)])
-    labels = ["", *(say(language, f"replay.row.{key}") for key, _ in SHOWN)]
+            columns.append([title, *(difference(rows, key) for key, _ in shown)])
+    labels = ["", *(say(language, f"replay.row.{key}") for key, _ in shown)]
     label = max(LABEL, *(width(text) for text in labels))
     widths = [max(width(text) for text in column) for column in columns]
     told: list[str] = []

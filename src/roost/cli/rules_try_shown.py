@@ -162,7 +162,7 @@ def tables(context: Context, tried: Tried) -> list[str]:
     told = [line for part in parts for line in (*part, "")]
     if left:
         told[-1:] = [say(language, "tried.further", count=left), ""]
-    told += say(language, "tried.legend").split("\n")
+    told += wrap(say(language, "tried.legend"), COLUMNS)
     head, rows = lost_rows(language, [tried.whole, *tried.by["class"], *everybody[:MOST_NAMED]])
     if rows:
         told += ["", *aligned(context, head, rows)]

@@ -124,6 +124,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "in_force_name": ("in force", "当前规则"),
     "new_name": ("new", "新规则"),
     "difference": ("change", "变化"),
+    "row.jobs": ("jobs that ran", "运行了的作业"),
     "row.mean_jct_s": ("completion, mean", "完成时间 平均"),
     "row.median_jct_s": ("  median", "  中位数"),
     "row.p95_jct_s": ("  95 of 100 below", "  95% 不超过"),

@@ -58,10 +58,12 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "verdict.worse": ("worse", "受损"),
     "verdict.same": ("same", "不变"),
     "legend": (
-        "In force → new, averages of jobs that run by both. Waiting is all time from the\n"
-        "submission to the end but the work; sooner and later: by a minute or more.",
-        "当前规则 → 新规则，均为两种规则下都能运行的作业的平均值。等待指从提交到结束除实际工作\n"
-        "以外的全部时间；提前和推迟以一分钟为准。",
+        "In force → new, averages of jobs that run by both. Waiting is all time from the submission"
+        " to the end but the work; sooner and later: by a minute or more. Better: at least a minute"
+        " less waiting a job; worse: a minute more, or jobs that cannot run any more.",
+        "当前规则 → 新规则，均为两种规则下都能运行的作业的平均值。等待指从提交到结束除实际工作以外的"
+        "全部时间；提前和推迟以一分钟为准。受益：每个作业平均少等一分钟以上；受损：多等一分钟以上，"
+        "或有作业不能再运行。",
     ),
     # -- refused, never started ----------------------------------------------------------------
     "refused": ("Refused by the new rules:", "新规则会拒绝："),
