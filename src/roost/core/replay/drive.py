@@ -159,6 +159,9 @@ class _Run:
         jobs, ends, scheduler = self._trace.jobs, self._ends, self._scheduler
         began_at = self._began_at
         coming, count, last = 0, len(jobs), 0.0
+        if self.linux_groups is not None:  # submissions are checked against what is known
+            events, self._said = self._said, []
+            self._carry_out(0.0, scheduler.step(events))
         while self._over < count:
             now = ends[0][0] if ends else float("inf")
             if coming < count and jobs[coming].submit_s < now:
