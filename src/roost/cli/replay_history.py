@@ -105,7 +105,8 @@ def since_of(context: Context, text: str) -> str:
 
 def past_job(row: Mapping[str, Any]) -> PastJob:
     """A job as `GET /v1/history` tells it."""
-    request = {each.name: row["request"].get(each.name) for each in fields(Request)}
+    asked = row["request"]
+    request = {each.name: asked[each.name] for each in fields(Request) if each.name in asked}
     return PastJob(
         id=row["job"],
         user=row["user"],

@@ -83,15 +83,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "no_reason": ("the rules never let it", "规则始终不允许"),
     "further": ("and {count} more, in --json", "另有 {count} 个，见 --json"),
     "admitted": (
-        "{count} jobs that the rules in force would refuse today run by the new ones.",
+        "Refused today by the rules in force, and run by the new ones: {count}.",
         "{count} 个按当前规则会被拒绝的作业，按新规则可以运行。",
     ),
     "neither": (
-        "{count} jobs would be refused today by both, or never start: {jobs}.",
+        "Refused today by both, or never started: {count} in all, {jobs}.",
         "{count} 个作业按两种规则今天都会被拒绝或永远无法启动：{jobs}。",
     ),
     "not_run": (
-        "{policy}: {count} jobs would be refused today, or never start: {jobs}.",
+        "{policy}: refused today, or never started: {count} in all, {jobs}.",
         "{policy}：{count} 个作业今天会被拒绝或永远无法启动：{jobs}。",
     ),
     # -- what a replay cannot know -------------------------------------------------------------
