@@ -158,6 +158,30 @@ def test_who_says_a_reason_in_words_and_use_without_a_right():
     assert who.row(given, None, say)[-1] == "has not opened its GPU"
 
 
+def test_why_says_when_it_starts_in_both_languages(monkeypatch):
+    monkeypatch.setattr(fmt, "now_iso", lambda like=None: NOW)
+    both = {
+        "forecast_start": "2026-12-02T19:12:00+01:00",
+        "forecast_latest": "2026-12-03T08:00:00+01:00",
+    }
+    assert why.when("en", both) == (
+        "Expected to start about 19:12 (in 2h10m); at the latest 12-03 08:00,"
+        " unless somebody comes before."
+    )
+    assert why.when("zh", both) == (
+        "预计 19:12 前后开始（还有 2h10m）；若无人排到前面，最迟 12-03 08:00。"
+    )
+    unknown = {"code": "open", "text": "job 41 of bob runs without a time limit"}
+    half = {"forecast_start": "2026-12-02T19:12:00+01:00", "forecast_unknown": unknown}
+    assert why.when("en", half) == (
+        "Expected to start about 19:12 (in 2h10m); how late at most cannot be said:"
+        " job 41 of bob runs without a time limit."
+    )
+    older = {"forecast_start": "2026-12-02T19:12:00+01:00"}
+    assert why.when("en", older) == "Expected to start about 19:12 (in 2h10m)."
+    assert why.when("en", {}) == "When it starts cannot be said."
+
+
 def test_why_names_the_rule_and_what_stands_before():
     view = context()
     lines = why.render(
@@ -175,6 +199,12 @@ def test_why_names_the_rule_and_what_stands_before():
                 }
             ],
             "forecast_start": None,
+            "forecast_latest": None,
+            "forecast_unknown": {
+                "code": "open",
+                "text": "job 41 of bob runs without a time limit",
+                "blocking_jobs": [41],
+            },
             "startable_now": 2,
         },
     )
@@ -182,7 +212,7 @@ def test_why_names_the_rule_and_what_stands_before():
         "job 43 waits",
         "  Waits for 4 GPUs: 2 are free.",
         "    rule limits.per_user.max_gpus · jobs 41, 42",
-        "When it starts cannot be said.",
+        "When it starts cannot be said: job 41 of bob runs without a time limit.",
         "A request for 2 GPUs would start at once.",
     ]
 

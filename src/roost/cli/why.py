@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roost.cli import format as fmt
 from roost.cli.terminal import BOLD, DIM, width
+from roost.core.text.forecast import forecast_sentence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,18 +41,26 @@ def render(context: Context, answer: Any) -> list[str]:
             rows.append("    " + terminal.paint(terminal.plain(" · ").join(behind), DIM))
     if state != "PENDING":
         return rows
-    forecast = answer.get("forecast_start")
-    if forecast:
-        now = fmt.now_iso(forecast)
-        ahead = fmt.since(now, forecast)
-        rows.append(say("why_forecast", at=fmt.clock(forecast, now), span=fmt.span(ahead)))
-    else:
-        rows.append(say("why_no_forecast"))
+    rows += folded(when(terminal.language, answer), terminal.columns, "")
     now_possible = answer.get("startable_now")
     if isinstance(now_possible, int):
         code = "why_startable" if now_possible else "why_nothing_startable"
         rows.append(say(code, gpus=fmt.count(say, "gpu", now_possible)))
     return rows
+
+
+def when(language: str, answer: Any) -> str:
+    """When it starts, or why that cannot be said; an older daemon says less."""
+    at, latest = answer.get("forecast_start"), answer.get("forecast_latest")
+    now = fmt.now_iso(at or latest)
+    unknown = answer.get("forecast_unknown")
+    return forecast_sentence(
+        language,
+        fmt.clock(at, now) if at else None,
+        fmt.span(fmt.since(now, at)) if at else "",
+        fmt.clock(latest, now) if latest else None,
+        str(unknown.get("text")) if isinstance(unknown, dict) else None,
+    )
 
 
 def folded(text: str, columns: int | None, margin: str) -> list[str]:

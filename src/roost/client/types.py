@@ -135,6 +135,7 @@ Job = TypedDict(
         "pty": bool,
         "source": Source | None,
         "wait": str | None,
+        "forecast_start": str | None,
     },
     total=False,
 )
@@ -152,11 +153,19 @@ class Reason(TypedDict):
     blocking_bookings: list[int]
 
 
+class Unknown(TypedDict):
+    code: str
+    text: str
+    blocking_jobs: list[int]
+
+
 class Why(TypedDict):
     job: int
     state: str
     reasons: list[Reason]
     forecast_start: str | None
+    forecast_latest: str | None
+    forecast_unknown: Unknown | None
     startable_now: int | None
 
 

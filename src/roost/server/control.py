@@ -35,6 +35,7 @@ from roost.server.engines.base import (
     LaunchRefused,
     Saw,
 )
+from roost.server.foresight import Foresight
 from roost.server.intents import Intent, Submit
 from roost.server.record import Recorder
 from roost.server.refusal import RefusalError
@@ -70,6 +71,7 @@ class Control:
         self._engine = engine
         self._clock = clock
         self._recorder = recorder
+        self.foresight = Foresight()
         self._queue: SimpleQueue[tuple[Intent, Future[Any]] | EngineEvent | None] = SimpleQueue()
         self._again: list[EngineEvent] = []
         self._memory = Memory()
@@ -99,6 +101,7 @@ class Control:
         self._queue.put(None)
         if self._thread.is_alive():
             self._thread.join(30.0)
+        self.foresight.close()
         if self._recorder is not None:
             self._recorder.close()
 
@@ -249,10 +252,18 @@ class Control:
         began = time.perf_counter()
         self._explain_due = False
         waiting = [job for job in work.jobs.values() if job.state is JobState.PENDING]
-        for job in waiting[:EXPLAIN_MOST]:
-            explained(work, job, work.scheduler.explain(job.id))
+        waits = [work.scheduler.explain(job.id) for job in waiting[:EXPLAIN_MOST]]
+        seen = self.foresight.latest
+        for job, wait in zip(waiting, waits, strict=False):
+            explained(work, job, wait if seen is None else seen.known(wait))
         work.publish_waits()
+        if self.foresight.wanted(len(waiting)):
+            self.foresight.work_out(work.scheduler.future(), waits, self._explain_again)
         self._explain_at = work.now + max(0.5, 20.0 * (time.perf_counter() - began))
+
+    def _explain_again(self) -> None:
+        """More is known of the same moment. From another thread."""
+        self._explain_due = True
 
     def _engine_event(self, event: EngineEvent) -> None:
         work = self._work

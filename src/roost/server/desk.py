@@ -69,7 +69,7 @@ def handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
             return _adopt(work, engine, intent)
         case Explain():
             number, scheduler = intent.job, work.scheduler
-            return lambda: scheduler.explain(number)
+            return lambda: (scheduler.explain(number), scheduler.future())
         case RulesWrong():
             work.rules = replace(work.rules, problem=intent.problem, mistakes=intent.mistakes)
             work.event("rules", "", problem=intent.problem)

@@ -110,7 +110,8 @@ class RulesWrong:
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """Why a job waits, as of now: changes nothing."""
+    """Why a job waits, as of now, and the future to ask when it starts (`Foresight`): changes
+    nothing."""
 
     job: int
 

@@ -8,6 +8,9 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from roost.cli.format import span
+from roost.core.scheduler.decisions import Wait
+from roost.core.text.forecast import forecast_sentence, render_unknown
 from roost.core.text.wait import render_reason
 from tests.core.scheduler.pictures import World
 
@@ -36,6 +39,30 @@ def open_end() -> Made:
     world = morning(2)
     world.submit("li", 2)
     return world, world.submit("alice", 1, time="1h")
+
+
+def habits() -> Made:
+    """li's jobs need an eighth of what they ask for."""
+    world = used_to_take("1h", 4, time="8h")
+    world.submit("li", 4, time="8h")
+    return world, world.submit("alice", 2, time="1h")
+
+
+def open_habits() -> Made:
+    world = used_to_take("1h30m", 2)
+    world.submit("li", 2)
+    return world, world.submit("alice", 1, time="1h")
+
+
+def used_to_take(span_text: str, gpus: int, time: str | None = None) -> World:
+    """A server at nine o'clock on which li's last two jobs took so long."""
+    world = World(gpus)
+    for _ in range(2):
+        number = world.submit("li", gpus, time=time)
+        world.wait(span_text)
+        world.end(number)
+    world.wait(f"{9 * 3600 - world.now:.0f}s")
+    return world
 
 
 def behind() -> Made:
@@ -121,9 +148,25 @@ def share() -> Made:
     return world, world.submit("alice", share="30G", time="1h")
 
 
+def when(language: str, wait: Wait, now: float) -> str:
+    """The last line of `roost why`."""
+    start_at, latest_at, unknown = (
+        wait.forecast_start_at, wait.forecast_latest_at, wait.forecast_unknown,
+    )  # fmt: skip
+    return forecast_sentence(
+        language,
+        None if start_at is None else clock(start_at),
+        "" if start_at is None else span(start_at - now),
+        None if latest_at is None else clock(latest_at),
+        None if unknown is None else render_unknown(language, unknown),
+    )
+
+
 SITUATIONS: list[tuple[str, str, Callable[[], Made]]] = [
     ("All GPUs are held", "所有 GPU 都被占用", full),
+    ("All GPUs are held, and habits are known", "所有 GPU 都被占用，且已知习惯", habits),
     ("They are held by a job that says no walltime", "占用者没有给出时长", open_end),
+    ("The same, but such jobs used to end soon", "同上，但此类作业以往很快结束", open_habits),
     ("A GPU is free, but kept for the first in line", "有空闲 GPU，但为队首作业保留", behind),
     ("The person holds as many as one may", "本人占用已达上限", limit),
     ("The group holds as many as it may", "本组占用已达上限", group_limit),
@@ -145,11 +188,9 @@ def page(language: str) -> str:
     parts = []
     for english, chinese, make in SITUATIONS:
         world, number = make()
-        wait = world.scheduler.explain(number)
+        wait = world.scheduler.forecast(number)
         lines = [f"- {render_reason(language, reason, clock)}" for reason in wait.reasons]
-        if wait.forecast_start_at is not None:
-            said = {"en": "starts at", "zh": "预计开始于"}[language]
-            lines.append(f"- {said} {clock(wait.forecast_start_at)}")
+        lines.append(f"- {when(language, wait, world.now)}")
         parts.append(f"**{english if language == 'en' else chinese}**\n\n" + "\n".join(lines))
     return "\n\n".join(parts) + "\n"
 

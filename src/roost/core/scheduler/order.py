@@ -35,12 +35,17 @@ def expected_s(entry: Entry) -> float:
 
 
 def remaining_s(entry: Entry, now: float) -> float:
-    """What is left of it. One that has outlived its expectation is expected to go on for as long as
-    it has outlived it."""
+    """What is left of it, as far as can be told."""
+    return left_s(entry, expected_s(entry), now)
+
+
+def left_s(entry: Entry, whole_s: float, now: float) -> float:
+    """What is left of it where `whole_s` in all were expected. One that has outlived that is
+    expected to go on for as long as it has outlived it."""
     done_s = entry.done_s
     if entry.grants_held:
         done_s += max(0.0, now - entry.started_at)
-    return max(1.0, abs(expected_s(entry) - done_s))
+    return max(1.0, abs(whole_s - done_s))
 
 
 def turn_of(policy: Policy, entry: Entry, now: float) -> float:

@@ -5,13 +5,15 @@ same decisions, to the byte, in production, in a replay and in a test.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from roost.core.model import Job, JobState
 from roost.core.scheduler.apply import Changes
 from roost.core.scheduler.decisions import Decision, Wait
 from roost.core.scheduler.eligibility import Begins
-from roost.core.scheduler.events import Event
+from roost.core.scheduler.events import Event, TimeReached
 from roost.core.scheduler.explain import Explainer
+from roost.core.scheduler.future import Future
 from roost.core.scheduler.policy import Policy
 from roost.core.scheduler.round import Round
 from roost.core.scheduler.snapshot import Snapshot, snapshot_of
@@ -23,6 +25,7 @@ from roost.core.scheduler.submission import (
     check_submission,
 )
 from roost.core.scheduler.taking import Victims
+from roost.core.scheduler.twin import twin_of
 
 
 class Scheduler:
@@ -42,6 +45,7 @@ class Scheduler:
         self._round: Round | None = None
         self._wanting = False
         self._explainer: Explainer | None = None
+        self._future: Future | None = None
 
     @property
     def now(self) -> float:
@@ -66,6 +70,8 @@ class Scheduler:
         self._round = one
         self._wanting = one.wanting
         self._explainer = None
+        if out or not all(isinstance(event, TimeReached) for event in events):
+            self._future = None
         return out
 
     def next_time(self) -> float | None:
@@ -112,7 +118,23 @@ class Scheduler:
         if self._explainer is None:
             kept = () if self._round is None else tuple(self._round.reservations)
             self._explainer = Explainer(self._state, kept)
-        return self._explainer.wait(job)
+        wait = self._explainer.wait(job)
+        if wait.forecast_start_at is None:
+            return wait
+        return replace(wait, forecast_latest_at=wait.forecast_start_at)
+
+    def forecast(self, job: int) -> Wait:
+        """Why the job waits, when it is likely to start and when at the latest. What `future` costs
+        is paid by the first who asks after something has happened."""
+        return self.future().told(self.explain(job))
+
+    def future(self) -> Future:
+        """What is to come if nobody else does, for all waiting jobs. It stands apart: it may be
+        asked in another thread, while this scheduler goes on. Kept until something happens."""
+        if self._future is None or self.now >= self._future.until:
+            leave = (self._round, self._explainer, self._future)
+            self._future = Future(*twin_of((self, self._state), leave))
+        return self._future
 
     def check_submission(
         self,

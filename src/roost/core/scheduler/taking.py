@@ -4,6 +4,7 @@ the server where the fewest GPUs change hands, and only if the job can then real
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -89,7 +90,8 @@ class Victims:
             entry = state.entries[number]
             latest = max(latest, turn_of(state.policy, entry, state.now))
             left_s = expected_s(entry) - entry.done_s - (state.now - entry.started_at)
-            until = min(until, state.now + left_s if left_s > 0 else state.now)
+            # Of one that has outlived its expectation the turn moves, though not at this instant.
+            until = min(until, math.nextafter(state.now + max(0.0, left_s), math.inf))
         found = self._bounds[node.order] = node.version, until, latest
         return found
 

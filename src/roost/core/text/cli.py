@@ -150,11 +150,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "why_rule": ("rule {rule}", "规则 {rule}"),
     "why_jobs": ("jobs {jobs}", "作业 {jobs}"),
     "why_bookings": ("bookings {bookings}", "预约 {bookings}"),
-    "why_forecast": (
-        "It is forecast to start about {at} (in {span}).",
-        "预计约 {at} 启动（还有 {span}）。",
-    ),
-    "why_no_forecast": ("When it starts cannot be said.", "无法预计启动时间。"),
     "why_startable": (
         "A request for {gpus} would start at once.",
         "若只申请 {gpus}，可以立即启动。",

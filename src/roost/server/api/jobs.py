@@ -153,7 +153,8 @@ async def why(number: Number, call: Caller, lang: str | None = None) -> Response
     job = await found(call, number)
     wait: Wait | None = None
     if job.state is JobState.PENDING:
-        wait = await call.context.intend(Explain(number))
+        told, future = await call.context.intend(Explain(number))
+        wait = await asyncio.wrap_future(call.context.control.foresight.ask(future, told))
     return answer(why_json(job, wait, language, call.context.time_zone, call.context.clock()))
 
 

@@ -288,6 +288,7 @@ class JobOut(_Out):
     pty: bool
     source: dict[str, Any] | None
     wait: str | None
+    forecast_start: str | None
 
 
 class JobsOut(_Out):
@@ -309,11 +310,19 @@ class ReasonOut(_Out):
     blocking_bookings: list[int]
 
 
+class UnknownOut(_Out):
+    code: str
+    text: str
+    blocking_jobs: list[int]
+
+
 class WhyOut(_Out):
     job: int
     state: str
     reasons: list[ReasonOut]
     forecast_start: str | None
+    forecast_latest: str | None
+    forecast_unknown: UnknownOut | None
     startable_now: int | None
 
 

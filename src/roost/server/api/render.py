@@ -16,8 +16,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import msgspec
 
 from roost.core.model import Gpu, JobState
-from roost.core.scheduler.decisions import Wait
+from roost.core.scheduler.decisions import Reason, Wait
 from roost.core.text.catalogue import say
+from roost.core.text.forecast import render_unknown
 from roost.core.text.printable import printable
 from roost.core.text.wait import render_reason, render_wait
 from roost.server.intents import Person
@@ -96,7 +97,9 @@ class Jobs:
             if len(self._kept) > MAX_KEPT:
                 self._kept.clear()
             body = _json.encode(job_json(plain, private, language, time_zone, gpus))[:-1]
-        whole = body + b',"wait":' + self._wait(job, language, time_zone) + b"}"
+        start_at = None if job.wait is None else job.wait.forecast_start_at
+        last = _json.encode({"forecast_start": iso(start_at, time_zone)})[1:]
+        whole = body + b',"wait":' + self._wait(job, language, time_zone) + b"," + last
         self._kept[key] = (job, plain, body, whole)
         return msgspec.Raw(whole)
 
@@ -105,13 +108,18 @@ class Jobs:
             return b"null"
         now = time.time()
         reasons = job.wait.reasons if job.wait is not None else ()
-        key = (reasons, language, time_zone, int(now // 3600))
+        start_at = None if job.wait is None else job.wait.forecast_start_at
+        key = (reasons, start_at, language, time_zone, int(now // 3600))
         text = self._waits.get(key)
         if text is None:
             if len(self._waits) > MAX_KEPT:
                 self._waits.clear()
             wait = job.wait or Wait(job.id)
-            text = _json.encode(render_wait(language, wait, clock_of(now, time_zone), 1))
+            clock = clock_of(now, time_zone)
+            said = render_wait(language, wait, clock, 1)
+            if start_at is not None:
+                said = say(language, "forecast.listed", said=said, at=clock(start_at))
+            text = _json.encode(said)
             self._waits[key] = text
         return text
 
@@ -190,5 +198,15 @@ def why_json(
             for reason in (wait.reasons if wait else ())
         ],
         "forecast_start": iso(wait.forecast_start_at, time_zone) if wait else None,
+        "forecast_latest": iso(wait.forecast_latest_at, time_zone) if wait else None,
+        "forecast_unknown": _unknown(language, wait.forecast_unknown) if wait else None,
         "startable_now": wait.startable_now if wait else None,
     }
+
+
+def _unknown(language: str, reason: Reason | None) -> dict[str, Any] | None:
+    """Why a start cannot be said."""
+    if reason is None:
+        return None
+    text = render_unknown(language, reason)
+    return {"code": reason.code, "text": text, "blocking_jobs": reason.blocking_jobs}
