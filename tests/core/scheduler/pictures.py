@@ -15,6 +15,7 @@ from roost.core.model import Booking, Gpu, Grant, Job, JobState, PriorityClass, 
 from roost.core.rules.load import load
 from roost.core.rules.model import Rules
 from roost.core.rules.units import parse_duration, parse_size
+from roost.core.rules.who import lineage
 from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop
 from roost.core.scheduler.events import (
     BookingsChanged,
@@ -190,6 +191,11 @@ class World:
         self.step(TimeReached(until))
         self.run_all()
 
+    def tick(self) -> None:
+        """The scheduler looks at the clock."""
+        self.step(TimeReached(self.now))
+        self.run_all()
+
     def checkpoint(self, number: int) -> None:
         self.step(JobCheckpointed(self.now, number))
 
@@ -361,8 +367,10 @@ class World:
             gpus, jobs = 0.0, 0
             for number, grants in self.held.items():
                 job = self.jobs[number]
-                subject = {"user": job.user, "group": job.group, "class": ""}[kind]
-                if subject == name and which in ("", job.priority_class.value):
+                subjects = {
+                    "user": [job.user], "group": lineage(self.rules, job.group), "class": [""]
+                }  # fmt: skip
+                if name in subjects[kind] and which in ("", job.priority_class.value):
                     jobs += 1
                     for grant in grants:
                         total = self.gpus[grant.gpu_uuid].memory_bytes

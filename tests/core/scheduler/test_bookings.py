@@ -166,6 +166,14 @@ def test_a_booking_made_over_a_running_job_gives_it_notice() -> None:
     assert world.log[-1] is stop, "it is told once"
 
 
+def test_a_booking_that_is_moved_onto_this_moment_gives_notice_now() -> None:
+    world = World(1, '[bookings]\nbackground_notice = "10m"\n')
+    world.submit("alice", time="8h")
+    booked(world, ("li", "0", 2, 3))
+    booked(world, ("li", "0", 0, 1))
+    assert world.picture() == "g0:~alice"
+
+
 def test_a_cancelled_booking_lets_the_next_in_at_once() -> None:
     world = World(1)
     booked(world, ("li", "0", 1, 3))

@@ -206,6 +206,18 @@ def test_it_looks_only_so_far_ahead() -> None:
     assert len(state.queue) == 29
 
 
+def test_what_a_window_ends_each_morning_is_not_followed_for_ever() -> None:
+    windows = "[windows.long]\njobs_over = '1h'\nopen = ['02:00-09:00']\nat_close = \"end\"\n"
+    world = World(1, windows)
+    world.wait("3h")
+    first = world.submit("li")
+    after = world.submit("li", after=(first,))
+    assert unknown(world, after) == ("far", ())
+    runs = world.scheduler.future()._runs
+    assert runs is not None
+    assert runs.latest._left > future.MOST_COST // 2
+
+
 def test_an_equal_run_is_made_once() -> None:
     world = World(1)
     world.submit("alice", time="1h")

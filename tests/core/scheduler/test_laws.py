@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from roost.core.model import Booking, JobState, PriorityClass
+from roost.core.scheduler.entry import STUCK_AFTER_S
 from roost.core.scheduler.events import (
     BookingsChanged,
     Event,
@@ -26,7 +27,6 @@ from roost.core.scheduler.events import (
     UsageRestored,
 )
 from roost.core.scheduler.scheduler import Scheduler
-from roost.core.scheduler.state import STUCK_AFTER_S
 from tests.core.scheduler.pictures import World, servers_of
 
 RULES = """
@@ -344,7 +344,7 @@ for machine in (TestDays, TestThroughputDays, TestDaysOnServers):
 
 SCENARIO = """
 import hashlib
-from roost.core.scheduler.state import STUCK_AFTER_S
+from roost.core.scheduler.entry import STUCK_AFTER_S
 from tests.core.scheduler.pictures import World, servers_of
 from tests.core.scheduler.test_laws import GROUPS, RULES
 world = World(4, RULES, cpus=12)

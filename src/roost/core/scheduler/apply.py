@@ -11,8 +11,9 @@ from roost.core.rules.model import Rules
 from roost.core.scheduler import events as ev
 from roost.core.scheduler.decisions import Decision, Finish, Stop
 from roost.core.scheduler.eligibility import Begins, end_job, settle, unmet_of
+from roost.core.scheduler.entry import STUCK_AFTER_S, Entry
 from roost.core.scheduler.order import expected_s
-from roost.core.scheduler.state import STUCK_AFTER_S, Entry, State
+from roost.core.scheduler.state import State
 
 RAN_THROUGH = (JobState.COMPLETED, JobState.FAILED, JobState.TIMEOUT)
 STOPPABLE = (JobState.STARTING, JobState.RUNNING, JobState.SUSPENDED)
@@ -30,6 +31,7 @@ class Changes:
     def apply(self, event: ev.Event) -> None:
         state = self._state
         state.now = max(state.now, event.at)
+        state.budgets.advance(state.now)
         if state.policy.fair:
             state.usage.advance(state.now)
         match event:
@@ -70,6 +72,8 @@ class Changes:
                 self._rules(rules)
             case ev.UsageRestored():
                 state.usage.restore(event.gpu_s_by_user, event.gpu_s_by_group)
+            case ev.BudgetsRestored(used_gpu_s=used_gpu_s):
+                state.budgets.restore(used_gpu_s, state.now)
             case ev.JobRestored():
                 self._restored(event)
             case ev.TimeReached():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from roost.core.scheduler.order import remaining_s
 
 if TYPE_CHECKING:
-    from roost.core.scheduler.state import Entry
+    from roost.core.scheduler.entry import Entry
 
 
 class Backlog:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from roost.core.model import Booking
 from roost.core.scheduler.decisions import Reason
+from roost.core.scheduler.entry import Entry
 from roost.core.scheduler.pool import Pool
-from roost.core.scheduler.state import Entry, State
+from roost.core.scheduler.state import State
 
 MOST_NAMED = 3
 

@@ -9,8 +9,9 @@ from heapq import heappop, heappush
 
 from roost.core.model import Job, JobState
 from roost.core.scheduler.decisions import Finish
+from roost.core.scheduler.entry import Entry
 from roost.core.scheduler.order import turn_of
-from roost.core.scheduler.state import Entry, State
+from roost.core.scheduler.state import State
 
 
 class Begins:

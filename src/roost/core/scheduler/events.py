@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roost.core.model import Booking, Gpu, Grant, Job, JobState
+from roost.core.model import Booking, Gpu, Grant, Job, JobState, PriorityClass
 from roost.core.rules.model import Rules
 
 
@@ -128,6 +128,14 @@ class UsageRestored:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetsRestored:
+    """GPU seconds of each (class, user) in this calendar month up to `at`, also by what runs."""
+
+    at: float
+    used_gpu_s: tuple[tuple[PriorityClass, str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class JobRestored:
     """A job as the store knew it, when state is rebuilt: `grants` where it holds GPUs."""
 
@@ -162,6 +170,7 @@ Event = (
     | JobHeld
     | JobRequeued
     | UsageRestored
+    | BudgetsRestored
     | JobRestored
     | TimeReached
 )

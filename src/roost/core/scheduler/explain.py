@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from roost.core.model import JobState
+from roost.core.model import Job, JobState
 from roost.core.rules.windows import Refusal
 from roost.core.scheduler.booked import booked_reasons
+from roost.core.scheduler.budgets import Overdraft
 from roost.core.scheduler.decisions import Reason, Wait
+from roost.core.scheduler.entry import Entry
+from roost.core.scheduler.grants import find_grants
+from roost.core.scheduler.idle import idle_for_s, lately_used
 from roost.core.scheduler.limits import (
     UNITS,
     least_units,
@@ -24,9 +28,8 @@ from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.queue import BucketKey
 from roost.core.scheduler.reservation import end_for
 from roost.core.scheduler.reserved import NEVER, Reservation, in_the_way
-from roost.core.scheduler.round import find_grants
 from roost.core.scheduler.slot import Slot
-from roost.core.scheduler.state import Entry, State
+from roost.core.scheduler.state import State
 
 MOST_JOBS_NAMED = 3
 Numbers = dict[str, str | int | float]
@@ -125,10 +128,12 @@ class Explainer:
         job = entry.job
         applied = self._state.limits_of(job)
         units = least_units(job)
-        return [
+        found = [
             self._limit(entry, refusal)
             for refusal in refusals(applied, self._state.counts, entry, units)
         ]
+        over = self._state.budgets.overdraft(job, units, self._state.now)
+        return found if over is None else [*found, _budget(job, over)]
 
     def _limit(self, entry: Entry, refusal: LimitRefusal) -> Reason:
         kind, name, which = refusal.key
@@ -155,12 +160,10 @@ class Explainer:
 
     def _holding(self, entry: Entry, refusal: LimitRefusal) -> tuple[int, ...]:
         """The running jobs that count towards that limit."""
-        kind, name, which = refusal.key
         found = []
         for number in self._state.active:
             job = self._state.entries[number].job
-            subject = job.user if kind == "user" else job.group if kind == "group" else ""
-            if subject == name and which in ("", job.priority_class.value):
+            if refusal.key in self._state.keys_of(job):
                 found.append(number)
         return tuple(sorted(found))
 
@@ -238,6 +241,17 @@ class Explainer:
                 _reason(
                     "gpus_foreign", count=len(strange), gpus=_indices(strange),
                     used_bytes=sum(slot.foreign_bytes for slot in strange),
+                )
+            )  # fmt: skip
+        lately = [slot for slot in lately_used(self._state, entry) if slot in right]
+        if lately:
+            which = entry.job.priority_class.value
+            idle_s = idle_for_s(self._state, entry)
+            found.append(
+                _reason(
+                    "idle_for", f"classes.{which}.idle_for", gpus=_indices(lately),
+                    priority_class=which, idle_s=idle_s,
+                    begin_at=min(slot.used_until for slot in lately) + idle_s,
                 )
             )  # fmt: skip
         found += self._claimed(right, entry)
@@ -347,6 +361,21 @@ class Explainer:
                 left = one.limit.max_gpus * UNITS - state.counts.units.get(one.key, 0)
                 count = min(count, max(0, left) // UNITS)
         return count
+
+
+def _budget(job: Job, over: Overdraft) -> Reason:
+    """What the person used of this month's budget, in GPU hours."""
+    which = job.priority_class.value
+    return _reason(
+        "budget_never" if over.never else "budget", f"classes.{which}.budget",
+        user=job.user, priority_class=which, budget_h=_hours(over.budget_s),
+        used_h=_hours(over.used_s), planned_h=_hours(over.planned_s), need_h=_hours(over.need_s),
+        renewed_at=over.renewed_at,
+    )  # fmt: skip
+
+
+def _hours(gpu_s: float) -> int | float:
+    return _number(round(gpu_s / 3600.0, 1))
 
 
 def _number(value: float) -> int | float:

@@ -32,6 +32,9 @@ MOST_NAMED = 3
 # Nothing ends any more and for so long no change of hour, window or month lets anybody start: then
 # none will. Longer than two months, after which budgets have been renewed.
 QUIET_S = 63 * 86400.0
+# Nobody asks what will be in more than a year; jobs that a window ends each morning and that go on
+# each night could be followed for ever.
+FARTHEST_S = 366 * 86400.0
 
 
 class Machine(Protocol):
@@ -77,6 +80,7 @@ class Run:
         self._ends: list[tuple[float, int, int, bool, bool]] = []
         self._begun: list[JobStarted] = []
         self._quiet_since = state.now
+        self._until = state.now + FARTHEST_S
         self.started: dict[int, float] = {}
         self._waiting = {n for n, e in state.entries.items() if e.state is JobState.PENDING}
         for number in state.active:
@@ -138,7 +142,7 @@ class Run:
     def _on(self) -> bool:
         """The next thing happens; False where there is none."""
         at = self._next()
-        if at == NEVER:
+        if at == NEVER or at > self._until:
             return False
         events: list[Event] = list(self._begun)
         self._begun.clear()
@@ -192,7 +196,7 @@ class Run:
 
 def _for_room(reasons: Sequence[Reason]) -> bool:
     """Somebody else's end could let it start."""
-    return not any({"never", "none"} & {*reason.code.split("_")} for reason in reasons)
+    return not any({"held", "never", "none"} & {*reason.code.split("_")} for reason in reasons)
 
 
 @dataclass(slots=True)
@@ -244,6 +248,8 @@ class Future:
         )  # fmt: skip
 
     def _answer(self, wait: Wait) -> _Answer:
+        if not _for_room(wait.reasons):
+            return _Answer(None, None, Reason("never"))
         if self._runs is None:
             self._runs = self._prepared()
         job, runs = wait.job, self._runs

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from roost.core.scheduler.entry import Entry
 from roost.core.scheduler.placement import choose_whole
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.reserved import NEVER, Kept
 from roost.core.scheduler.slot import Slot
-from roost.core.scheduler.state import Entry
 
 
 def earliest(

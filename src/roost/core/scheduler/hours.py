@@ -20,7 +20,7 @@ from roost.core.scheduler.leaving import Leaving
 from roost.core.scheduler.reserved import NEVER
 
 if TYPE_CHECKING:
-    from roost.core.scheduler.state import Entry
+    from roost.core.scheduler.entry import Entry
 
 Asked = tuple[PriorityClass, str, float | None]
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from roost.core.model import Gpu, Grant, Job, PriorityClass
 from roost.core.rules.model import Limit, Limits, Rules
+from roost.core.rules.who import lineage
 
 if TYPE_CHECKING:
-    from roost.core.scheduler.state import Entry
+    from roost.core.scheduler.entry import Entry
 
 UNITS = 1_000_000
 Key = tuple[str, str, str]
@@ -48,17 +49,13 @@ def least_units(job: Job) -> int:
     return 1 if job.request.shared else job.request.gpus * UNITS
 
 
-def limit_keys(job: Job) -> tuple[Key, ...]:
-    """What a job of this user, group and class counts towards."""
-    which = job.priority_class.value
-    keys: tuple[Key, ...] = (
-        ("user", job.user, ""),
-        ("user", job.user, which),
-        ("group", job.group, ""),
-        ("group", job.group, which),
-        ("class", "", which),
-    )
-    return keys if job.array_id is None else (*keys, ("array", str(job.array_id), ""))
+def limit_keys(rules: Rules, user: str, group: str, which: PriorityClass) -> tuple[Key, ...]:
+    """What a job of this user, group and class counts towards: also every group above its own."""
+    name = which.value
+    keys: list[Key] = [("user", user, ""), ("user", user, name), ("class", "", name)]
+    for each in lineage(rules, group):
+        keys += [("group", each, ""), ("group", each, name)]
+    return tuple(keys)
 
 
 class Counts:
@@ -94,23 +91,28 @@ def applied_limits(
     rules: Rules, user: str, group: str, which: PriorityClass, periods: Sequence[str] = ()
 ) -> list[Applied]:
     """Every limit of the rules that fits, the narrowest last; then those of the open periods."""
-    found = _of(rules.limits, "limits", user, group, which)
+    groups = lineage(rules, group)[::-1]
+    found = _of(rules.limits, "limits", user, groups, which)
     for period in periods:
         inner = rules.limits.during[period]
-        found += _of(inner, f"limits.during.{period}", user, group, which)
+        found += _of(inner, f"limits.during.{period}", user, groups, which)
     return found
 
 
-def _of(limits: Limits, path: str, user: str, group: str, which: PriorityClass) -> list[Applied]:
+def _of(
+    limits: Limits, path: str, user: str, groups: Sequence[str], which: PriorityClass
+) -> list[Applied]:
     name = which.value
-    found = [
-        (("class", "", name), limits.classes.get(which), name),
-        (("group", group, ""), limits.groups.get(group), f"groups.{group}"),
-        (
-            ("group", group, name),
-            limits.group_of_class.get((group, which)),
-            f"groups.{group}.{name}",
-        ),
+    found: list[tuple[Key, Limit | None, str]] = [
+        (("class", "", name), limits.classes.get(which), name)
+    ]
+    for each in groups:
+        of_class = limits.group_of_class.get((each, which))
+        found += [
+            (("group", each, ""), limits.groups.get(each), f"groups.{each}"),
+            (("group", each, name), of_class, f"groups.{each}.{name}"),
+        ]
+    found += [
         (("user", user, ""), limits.per_user, "per_user"),
         (("user", user, name), limits.per_user_of_class.get(which), f"{name}.per_user"),
         (("user", user, ""), limits.users.get(user), f"users.{user}"),

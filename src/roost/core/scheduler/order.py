@@ -15,7 +15,8 @@ from roost.core.scheduler.policy import By, Policy
 from roost.core.scheduler.queue import Bucket
 
 if TYPE_CHECKING:
-    from roost.core.scheduler.state import Entry, State
+    from roost.core.scheduler.entry import Entry
+    from roost.core.scheduler.state import State
 
 DAY_S = 86400.0
 # What is expected of a job that says nothing and of whose kind nothing is known.

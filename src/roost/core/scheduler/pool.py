@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from roost.core.scheduler.entry import Entry
+from roost.core.scheduler.idle import lately_used
 from roost.core.scheduler.placement import model_matches
 from roost.core.scheduler.reserved import Reservation
 from roost.core.scheduler.slot import Slot
-from roost.core.scheduler.state import Entry, State
+from roost.core.scheduler.state import State
 
 
 class Pool:
@@ -36,8 +38,10 @@ class Pool:
         self, entry: Entry, way: Sequence[Reservation], slack_s: float = 0.0
     ) -> frozenset[str]:
         """GPUs that are kept for others: by the reservations in the job's way, and by bookings,
-        for a start up to `slack_s` from now."""
+        for a start up to `slack_s` from now; or that are not idle for long enough."""
         booked = self._state.walls.barred(entry.job, self._state.now, slack_s)
+        if self._state.rules.classes[entry.job.priority_class].idle_for_s:
+            booked = booked.union(slot.gpu.uuid for slot in lately_used(self._state, entry))
         return booked.union(*(one.slots for one in way)) if way else booked
 
     def shut(self, entry: Entry) -> bool:

@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from roost.core.model import JobState
+from roost.core.scheduler.entry import Claim, Entry
 from roost.core.scheduler.limits import UNITS, share_units
 from roost.core.scheduler.order import Order
 from roost.core.scheduler.placement import choose_whole
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.slot import Slot
-from roost.core.scheduler.state import Claim, Entry, State
+from roost.core.scheduler.state import State
 from roost.core.scheduler.taking import Victims, take_by_turn
 
 GIB = 1 << 30

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from roost.core.scheduler.entry import Entry
 from roost.core.scheduler.horizon import earliest
+from roost.core.scheduler.idle import idle_for_s, kept_idle
 from roost.core.scheduler.placement import choose_whole
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.reserved import NEVER, Kept, Reservation
 from roost.core.scheduler.slot import Slot
-from roost.core.scheduler.state import Entry, State
+from roost.core.scheduler.state import State
 
 Kind = tuple[str, str]
 
@@ -31,10 +33,20 @@ def reserve(
     """A reservation for a job that finds no room. None where it could not start even if every
     job ended (GPUs drained or used by strangers): it must not keep others from theirs."""
     request = entry.job.request
-    booked = state.walls.kept(entry.job, state.now)
-    if not reservations and not booked and (quick := _first(state, pool, entry)) is not None:
+    idle_s = idle_for_s(state, entry)
+    booked = [*state.walls.kept(entry.job, state.now), *kept_idle(state, entry)]
+    if (
+        not reservations
+        and not booked
+        and not idle_s
+        and (quick := _first(state, pool, entry)) is not None
+    ):
         return quick
     ends = {number: end_for(state, state.entries[number], entry) for number in state.active}
+    if idle_s:
+        for number in ends:
+            if not idle_for_s(state, state.entries[number]):
+                ends[number] += idle_s
     if request.shared:
         taken = frozenset[str]().union(*(one.slots for one in reservations))
         found = _share(state, pool, entry, taken, booked)

@@ -10,6 +10,8 @@ from heapq import heappop, heappush
 
 from roost.core.model import EndReason, Grant, JobState, PriorityClass
 from roost.core.scheduler.decisions import Decision, Preempt, Start, Stop
+from roost.core.scheduler.entry import STUCK_AFTER_S, Entry
+from roost.core.scheduler.grants import claim_holds, find_grants
 from roost.core.scheduler.hours import told_to_end
 from roost.core.scheduler.limits import (
     least_units,
@@ -17,14 +19,13 @@ from roost.core.scheduler.limits import (
     share_units,
 )
 from roost.core.scheduler.order import Order
-from roost.core.scheduler.placement import choose_share, choose_whole
 from roost.core.scheduler.policy import Backfill
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.preemption import plan
 from roost.core.scheduler.queue import Bucket
 from roost.core.scheduler.reservation import Kind, kind_of, reserve
 from roost.core.scheduler.reserved import NEVER, Reservation, in_the_way
-from roost.core.scheduler.state import STUCK_AFTER_S, Entry, State
+from roost.core.scheduler.state import State
 from roost.core.scheduler.taking import Victims
 
 
@@ -222,8 +223,10 @@ class Round:
         if entry.claim is not None:
             return self._following(bucket, position + 1, bucket.most_s)
         if self._limited(entry):
-            if self._state.hours.refusal(entry.job, self._state.now) is None:
+            allowed_s = self._allowed_s(entry)
+            if allowed_s is None:
                 return None
+            bucket.most_s = min(bucket.most_s, allowed_s)
             return self._following(bucket, position + 1, bucket.most_s)
         length_s = bucket.walltimes[position]
         way = in_the_way(self.reservations, self._state.now, entry.job.request.walltime_s)
@@ -263,11 +266,26 @@ class Round:
             return True
         return any(self._refusals(entry, least_units(entry.job)))
 
+    def _allowed_s(self, entry: Entry) -> float | None:
+        """What a job like one that is limited may last at most, to be let in; None: none is."""
+        state, units = self._state, least_units(entry.job)
+        most_s = NEVER
+        for one in refusals(state.limits_of(entry.job), state.counts, entry, units):
+            if one.what != "walltime":
+                return None
+            most_s = min(most_s, one.most)
+        over = state.budgets.overdraft(entry.job, units, state.now)
+        return most_s if over is None else min(most_s, over.room_s)
+
     def _refusals(self, entry: Entry, units: int) -> list[str]:
-        applied = self._state.limits_of(entry.job)
-        if not applied and entry.job.array_limit is None:
-            return []
-        return [r.what for r in refusals(applied, self._state.counts, entry, units)]
+        state = self._state
+        applied = state.limits_of(entry.job)
+        found: list[str] = []
+        if applied or entry.job.array_limit is not None:
+            found = [r.what for r in refusals(applied, state.counts, entry, units)]
+        if state.budgets.any and state.budgets.overdraft(entry.job, units, state.now) is not None:
+            found.append("budget")
+        return found
 
     def _try(self, entry: Entry, way: Sequence[Reservation]) -> bool:
         """Starts the job, or makes room for it; False where it has to wait for others."""
@@ -332,52 +350,3 @@ class Round:
         if found is not None:
             self._kinds.add(kind)
             self._kept.append(found)
-
-
-def find_grants(
-    pool: Pool, entry: Entry, way: Sequence[Reservation], only: Collection[str] = ()
-) -> tuple[Grant, ...] | None:
-    """The GPUs that the job would get now, past the reservations and bookings in its way; None: no
-    room. `only`: of these, where any are named."""
-    request = entry.job.request
-    banned = pool.barred(entry, way)
-    if only:
-        banned = banned.union(uuid for uuid in pool.nodes.by_uuid if uuid not in only)
-    if request.gpu_memory_bytes is not None:
-        slot = choose_share(pool.share_for(entry, banned), request.gpu_memory_bytes)
-        return None if slot is None else (Grant(slot.gpu.uuid, request.gpu_memory_bytes),)
-    if not request.gpus:
-        return None if pool.shut(entry) else ()
-    if entry.claim is None:
-        if request.gpus > pool.free_count:
-            return None
-        if pool.nodes.alike and request.gpu_model is None:
-            found = pool.nodes.take_alike(request.gpus, banned)
-            return None if found is None else tuple([Grant(slot.gpu.uuid) for slot in found])
-    chosen = choose_whole(
-        pool.whole_for(entry, banned), request.gpus, pool.islands, pool.nodes.largest
-    )
-    return None if chosen is None else tuple(Grant(slot.gpu.uuid) for slot in chosen)
-
-
-def claim_holds(state: State, entry: Entry) -> bool:
-    """Whether what was claimed will still come free: no GPU of it was lost, drained or taken by
-    a stranger, and no victim is overdue."""
-    claim, request = entry.claim, entry.job.request
-    if claim is None or entry.job.id not in state.queue:
-        return False
-    for number in claim.victims:
-        victim = state.entries.get(number)
-        if victim is not None and victim.ending_by is not None and not state.ending_soon(number):
-            return False
-    barred = state.walls.barred(entry.job, state.now)
-    for uuid in claim.slots:
-        slot = state.slots[uuid]
-        if not slot.open or uuid in barred:
-            return False
-        if request.gpu_memory_bytes is None:
-            if slot.foreign_bytes or not all(state.ending_soon(n) for n in slot.holders):
-                return False
-        elif slot.gpu.memory_bytes - slot.foreign_bytes < request.gpu_memory_bytes:
-            return False
-    return True

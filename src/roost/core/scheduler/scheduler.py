@@ -14,6 +14,7 @@ from roost.core.scheduler.eligibility import Begins
 from roost.core.scheduler.events import Event, TimeReached
 from roost.core.scheduler.explain import Explainer
 from roost.core.scheduler.future import Future
+from roost.core.scheduler.idle import idle_enough_at
 from roost.core.scheduler.policy import Policy
 from roost.core.scheduler.round import Round
 from roost.core.scheduler.snapshot import Snapshot, snapshot_of
@@ -91,6 +92,8 @@ class Scheduler:
         if len(state.queue):
             times.append(state.hours.next_change(state.now))
             times.append(state.walls.next_change(state.now))
+            times.append(state.budgets.next_change(state.now))
+            times.append(idle_enough_at(state))
         return min((at for at in times if at is not None and at > state.now), default=None)
 
     def _minimum_runs(self) -> list[float]:

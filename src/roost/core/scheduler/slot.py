@@ -12,6 +12,7 @@ class Slot:
     """A GPU and what is on it. `claim` is the job that it is kept for until that job starts.
 
     `order` is its place among all slots; `free` repeats `available` for `Nodes`, which counts it.
+    `used_until`: when it was last used by a stranger or by a job of a class that takes any GPU.
     """
 
     gpu: Gpu
@@ -27,6 +28,7 @@ class Slot:
     promised_bytes: int = 0
     claim: int | None = None
     free: bool = False
+    used_until: float = float("-inf")
 
     @property
     def open(self) -> bool:

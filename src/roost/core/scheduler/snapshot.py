@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from roost.core.scheduler.eligibility import Begins
+from roost.core.scheduler.entry import Entry
 from roost.core.scheduler.slot import Slot
-from roost.core.scheduler.state import Entry, State
+from roost.core.scheduler.state import State
 
 Snapshot = dict[str, Any]
 

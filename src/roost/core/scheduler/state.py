@@ -5,16 +5,23 @@ It keeps its sums right (free CPUs, held GPUs by limit, rates of use) and decide
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from roost.core.model import Booking, Gpu, Grant, Job, JobState, PriorityClass
 from roost.core.rules.model import Rules
 from roost.core.scheduler.backlog import Backlog
+from roost.core.scheduler.budgets import Budgets
 from roost.core.scheduler.ends import Ends
+from roost.core.scheduler.entry import Claim, Entry
 from roost.core.scheduler.forecast import Forecast
 from roost.core.scheduler.hours import Hours
 from roost.core.scheduler.leaving import Leaving
-from roost.core.scheduler.limits import Applied, Counts, applied_limits, limit_keys, units_of
+from roost.core.scheduler.limits import (
+    Applied,
+    Counts,
+    Key,
+    applied_limits,
+    limit_keys,
+    units_of,
+)
 from roost.core.scheduler.links import link_islands
 from roost.core.scheduler.nodes import Nodes
 from roost.core.scheduler.policy import FAIR, By, Policy, policy_of
@@ -24,68 +31,7 @@ from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.usage import Usage
 from roost.core.scheduler.walls import Walls
 
-# How long after the end of its grace a job may still be saving or dying (saving limit and kill
-# wait of the supervisor) before its GPUs are no longer counted as coming free.
-STUCK_AFTER_S = 330.0
 KEPT_ENDS = 200_000
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """GPUs that jobs are giving up for one job; nobody else gets them until it has started."""
-
-    slots: tuple[str, ...]
-    victims: tuple[int, ...]
-    units: int
-
-
-@dataclass(slots=True)
-class Entry:
-    """A live job. `safe_at`: work before this instant is not lost when the job is preempted.
-
-    `done_s`: run time of earlier attempts that was not lost. `expected_s`: forecast of its whole
-    run time, None where there is none. `most_behind_s`: for how long later ones may pass it.
-    """
-
-    job: Job
-    state: JobState = JobState.PENDING
-    attempt: int = 0
-    grants: tuple[Grant, ...] = ()
-    units: int = 0
-    started_at: float = 0.0
-    safe_at: float = 0.0
-    ending_by: float | None = None
-    preempted_for: int | None = None
-    cancelled: bool = False
-    unmet: tuple[int, ...] = ()
-    claim: Claim | None = None
-    done_s: float = 0.0
-    expected_s: float | None = None
-    most_behind_s: float = float("inf")
-    leaving: Leaving | None = None
-
-    @property
-    def grants_held(self) -> bool:
-        """It holds its grants (none at all for a job on CPUs alone) until it has ended."""
-        return self.state.holds_gpus
-
-    @property
-    def ends_at(self) -> float | None:
-        """The latest end that is known: from walltime, or from the grace it is ending in."""
-        if self.ending_by is not None:
-            return self.ending_by - STUCK_AFTER_S
-        walltime_s = self.job.request.walltime_s
-        end = NEVER if walltime_s is None else self.started_at + walltime_s
-        if self.leaving is not None:
-            end = min(end, self.leaving.at)
-        return None if end == NEVER else end
-
-    def lost_work(self, now: float) -> int:
-        """GPU work lost if ended now, in microGPU × milliseconds (integers add exactly)."""
-        if self.state is not JobState.RUNNING:
-            return 0
-        since = self.safe_at if self.job.requeue else self.started_at
-        return self.units * max(0, round((now - since) * 1000))
 
 
 def _when(leaving: Leaving) -> float:
@@ -122,9 +68,11 @@ class State:
         self.counts = Counts()
         self.hours = Hours(self.rules)
         self.walls = Walls()
+        self.budgets = Budgets()
         self.leavings: dict[int, None] = {}
         self._periods: tuple[str, ...] = ()
         self._applied: dict[tuple[str, str, PriorityClass], list[Applied]] = {}
+        self._keys: dict[tuple[str, str, PriorityClass], tuple[Key, ...]] = {}
         self.waiting = Counts()
         self.usage = Usage()
         self.forecast = Forecast()
@@ -137,12 +85,35 @@ class State:
         self._applied.clear()
         self.hours = Hours(rules)
         self.walls.set_rules(rules)
+        self.budgets.set_rules(rules, self.now)
         self.watch_leavings()
+        self._count_anew()
         self.usage.set_half_life(rules.fair_share.half_life_s)
         self.mark_shared()
         before, self.policy = self.policy, self._given or policy_of(rules)
         self.foresees = self.policy.by is By.SHORT_FIRST
         return self.policy != before
+
+    def keys_of(self, job: Job) -> tuple[Key, ...]:
+        """What the job counts towards, by the groups of the rules in force."""
+        about = job.user, job.group, job.priority_class
+        found = self._keys.get(about)
+        if found is None:
+            found = self._keys[about] = limit_keys(self.rules, *about)
+        return found if job.array_id is None else (*found, ("array", str(job.array_id), ""))
+
+    def _count_anew(self) -> None:
+        """A group may have another one above it now."""
+        self._keys.clear()
+        self.counts, self.waiting = Counts(), Counts()
+        for entry in self.entries.values():
+            keys = self.keys_of(entry.job)
+            if entry.grants_held:
+                self.counts.add(keys, entry.units)
+            elif entry.state is JobState.PENDING:
+                self.waiting.add(keys, 0)
+            if entry.claim is not None:
+                self.counts.add(keys, entry.claim.units)
 
     def limits_of(self, job: Job) -> list[Applied]:
         """Every limit that fits the job at this hour; kept as long as the same periods are open."""
@@ -201,7 +172,10 @@ class State:
         """What strangers use, of GPUs that are here and of some that may come (again)."""
         self.foreign = {uuid: size for uuid, size in bytes_by_gpu.items() if size > 0}
         for slot in self.slots.values():
+            used = slot.foreign_bytes
             self._mark(slot)
+            if used and not slot.foreign_bytes:
+                slot.used_until = self.now
             self.nodes.update(slot)
 
     def set_usable(self, uuid: str, usable: bool, why: str) -> None:
@@ -248,6 +222,7 @@ class State:
         """The job that holds GPUs ends at another time than was known."""
         for grant in entry.grants:
             self.nodes.update(self.slots[grant.gpu_uuid])
+        self.budgets.ends_at(entry.job.id, self.end_of(entry.job.id))
 
     # -- jobs ----------------------------------------------------------------------------------
 
@@ -257,7 +232,7 @@ class State:
         if self.foresees:
             self.foresee(entry)
         if entry.state is JobState.PENDING:
-            self.waiting.add(limit_keys(entry.job), 0)
+            self.waiting.add(self.keys_of(entry.job), 0)
 
     def foresee(self, entry: Entry) -> None:
         """What is expected of a new job, and for how long later ones may pass it."""
@@ -276,7 +251,7 @@ class State:
         self.queue.remove(job)
         self.drop_claim(entry)
         if entry.state is JobState.PENDING:
-            self.waiting.remove(limit_keys(job), 0)
+            self.waiting.remove(self.keys_of(job), 0)
         del self.entries[job.id]
         self.backlog.gone(job.id)
         self.usage.leave(job.group, job.user)
@@ -289,13 +264,13 @@ class State:
         entry.state = JobState.PENDING
         if self.foresees:
             self.backlog.waits(entry, self.now)
-        self.waiting.add(limit_keys(entry.job), 0)
+        self.waiting.add(self.keys_of(entry.job), 0)
 
     def start(self, entry: Entry, grants: tuple[Grant, ...]) -> None:
         """A new attempt of a waiting job, on these GPUs, from now."""
         self.queue.remove(entry.job)
         self.drop_claim(entry)
-        self.waiting.remove(limit_keys(entry.job), 0)
+        self.waiting.remove(self.keys_of(entry.job), 0)
         entry.attempt += 1
         entry.state = JobState.STARTING
         entry.started_at = entry.safe_at = self.now
@@ -316,17 +291,22 @@ class State:
             self.nodes.update(slot)
         self.used_cpus += job.request.cpus
         self.used_memory_bytes += job.request.memory_bytes or 0
-        self.counts.add(limit_keys(job), entry.units)
+        self.counts.add(self.keys_of(job), entry.units)
         self.usage.change_rate(job.group, job.user, entry.units)
         self.active[job.id] = None
+        self.budgets.holds(job, entry.units, self.now, self.end_of(job.id))
         self.watch_leaving(entry)
         if self.foresees:
             self.backlog.runs(entry, self.now)
 
     def free_gpus(self, entry: Entry) -> None:
         job = entry.job
+        self.budgets.freed(job.id, self.now)
+        idle = self.rules.classes[job.priority_class].idle_for_s
         for grant in entry.grants:
             slot = self.slots[grant.gpu_uuid]
+            if not idle:
+                slot.used_until = self.now
             if slot.whole == job.id:
                 slot.whole = None
             slot.promised_bytes -= slot.shares.pop(job.id, 0)
@@ -336,7 +316,7 @@ class State:
                 self._renumber()
         self.used_cpus -= job.request.cpus
         self.used_memory_bytes -= job.request.memory_bytes or 0
-        self.counts.remove(limit_keys(job), entry.units)
+        self.counts.remove(self.keys_of(job), entry.units)
         self.usage.change_rate(job.group, job.user, -entry.units)
         self.active.pop(job.id, None)
         entry.grants, entry.units, entry.leaving = (), 0, None
@@ -350,8 +330,9 @@ class State:
         for uuid in claim.slots:
             self.slots[uuid].claim = entry.job.id
             self.nodes.update(self.slots[uuid])
-        self.counts.add(limit_keys(entry.job), claim.units)
+        self.counts.add(self.keys_of(entry.job), claim.units)
         self.claims[entry.job.id] = None
+        self.budgets.claim(entry.job, claim.units)
 
     def drop_claim(self, entry: Entry) -> None:
         claim = entry.claim
@@ -365,8 +346,9 @@ class State:
             if not slot.present and slot.empty:
                 del self.slots[uuid]
                 self._renumber()
-        self.counts.remove(limit_keys(entry.job), claim.units)
+        self.counts.remove(self.keys_of(entry.job), claim.units)
         self.claims.pop(entry.job.id, None)
+        self.budgets.drop_claim(entry.job.id)
 
     def ending_soon(self, number: int) -> bool:
         """The job is being ended and is not overdue: what it holds is about to come free."""

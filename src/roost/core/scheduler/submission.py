@@ -215,4 +215,27 @@ def _limits(rules: Rules, inventory: Inventory, job: Job, facts: SubmissionFacts
                 "total": len(inventory.gpus), "rule": rule,
             }  # fmt: skip
             tightest[name] = Problem(code, key, tuple(numbers.items()), rule)
-    return list(tightest.values())
+    return [*tightest.values(), *_budget(rules, job)]
+
+
+def _budget(rules: Rules, job: Job) -> list[Problem]:
+    """A class with a budget asks for a walltime, for only so can it be kept."""
+    which, request = job.priority_class, job.request
+    budget_s = rules.classes[which].budget_gpu_s
+    if budget_s is None or not (request.gpus or request.shared):
+        return []
+    rule = f"classes.{which.value}.budget"
+    given_h = (request.walltime_s or 0.0) * request.gpus / 3600.0
+    numbers: dict[str, str | int | float] = {
+        "priority_class": which.value, "user": job.user, "most_h": _plain(budget_s / 3600.0),
+        "given_h": _plain(given_h), "rule": rule,
+    }  # fmt: skip
+    if request.walltime_s is None:
+        return [_problem("budget_walltime", "walltime_s", rule, **numbers)]
+    if given_h * 3600.0 > budget_s:
+        return [_problem("budget_over", "walltime_s", rule, **numbers)]
+    return []
+
+
+def _plain(hours: float) -> int | float:
+    return int(hours) if hours == int(hours) else round(hours, 2)

@@ -9,12 +9,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from roost.core.model import JobState
+from roost.core.scheduler.entry import Claim, Entry
 from roost.core.scheduler.limits import UNITS
 from roost.core.scheduler.nodes import Node
 from roost.core.scheduler.order import Order, expected_s, turn_of
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.slot import Slot
-from roost.core.scheduler.state import Claim, Entry, State
+from roost.core.scheduler.state import State
 
 NOBODY = float("-inf")
 # (turn, job, its slots on this server), the last turn first.

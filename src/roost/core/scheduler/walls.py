@@ -21,7 +21,7 @@ from roost.core.scheduler.leaving import Leaving
 from roost.core.scheduler.reserved import NEVER, Kept
 
 if TYPE_CHECKING:
-    from roost.core.scheduler.state import Entry
+    from roost.core.scheduler.entry import Entry
 
 NOTHING: frozenset[str] = frozenset()
 _Asked = tuple[str, PriorityClass, bool, float | None, float]
@@ -133,8 +133,9 @@ class Walls:
             if at <= now:
                 # It was booked under the running job, who is told now.
                 told = entry.leaving
-                same = told is not None and told.booking == one.id
-                return told if same else Leaving(now + notice_s, now, rule, one.id)
+                if told is not None and told.booking == one.id and told.notice_at <= now:
+                    return told
+                return Leaving(now + notice_s, now, rule, one.id)
         elif self._is_on(one, entry.started_at) and not self._goes_on(one):
             rule, at = "bookings", one.ends_at
         else:

@@ -96,6 +96,18 @@ MESSAGES = {
         "%{given}: at least 1 job of an array must be allowed to run at once",
         "%{given}：作业数组至少要允许 1 个作业同时运行",
     ),
+    "budget_walltime": (
+        "{user} may use {most_h} GPU hours a month for {priority_class} jobs, so say how long this"
+        " one runs at most, as --time 2h (rules: {rule})",
+        "{user} 的 {priority_class} 作业每月额度为 {most_h} GPU 时，请写明本作业最长运行多久，"
+        "例如 --time 2h（规则：{rule}）",
+    ),
+    "budget_over": (
+        "{given_h} GPU hours were asked for; {user} may use {most_h} a month for {priority_class}"
+        " jobs (rules: {rule})",
+        "申请了 {given_h} GPU 时；"
+        "{user} 的 {priority_class} 作业每月额度为 {most_h}（规则：{rule}）",
+    ),
     "max_gpus_group": (
         "this server has {total_gpus}; the most that {priority_class} jobs of group {group} may"
         " hold is {most} (rules: {rule})",

@@ -76,6 +76,25 @@ MESSAGES = {
         "enough: ask for a shorter walltime",
         "超过 {over} 的作业只能在时段 {window} 内开始，而该时段从不够长：请申请更短的时长",
     ),
+    "budget": (
+        "{user} used {used_h} of {budget_h} GPU hours for {priority_class} jobs this month,"
+        " {planned_h} are kept for those that run, and this job needs {need_h}; a new month"
+        " begins at {renewed_at}",
+        "{user} 本月的 {priority_class} 作业额度为 {budget_h} GPU 时，已用 {used_h}，"
+        "另为运行中的作业预留 {planned_h}，本作业需要 {need_h}；新的一月始于 {renewed_at}",
+    ),
+    "budget_never": (
+        "needs {need_h} GPU hours, but {priority_class} jobs of {user} may use {budget_h} a month:"
+        " say a shorter walltime (--time), or ask in another class",
+        "需要 {need_h} GPU 时，但 {user} 的 {priority_class} 作业每月额度为 {budget_h}："
+        "请缩短时长（--time），或换用其他类别",
+    ),
+    "idle_for": (
+        "{gpus_list} in use until just now: {priority_class} jobs start on GPUs that were idle for"
+        " {idle}, from {begin_at} on",
+        "{gpus_list} 刚刚被使用：{priority_class} 作业只使用空闲已满 {idle} 的 GPU，"
+        "最早 {begin_at}",
+    ),
     "scope_user_all": ("{name}", "{name}"),
     "scope_user_class": ("{priority_class} jobs of {name}", "{name} 的 {priority_class} 作业"),
     "scope_group_all": ("group {name}", "组 {name}"),
@@ -239,7 +258,7 @@ def render_reason(language: str, reason: Reason, clock: Clock) -> str:
             numbers[name] = clock(float(value))
         elif name.endswith("_bytes"):
             numbers[name] = bytes_text(value)
-        elif name in ("over_s", "longest_s") and isinstance(value, int | float):
+        elif name in ("over_s", "longest_s", "idle_s") and isinstance(value, int | float):
             numbers[name.removesuffix("_s")] = format_duration(float(value))
         elif name in ("need", "most", "count") and isinstance(value, int | float):
             numbers[name + "_gpus"] = gpus_text(language, value)
