@@ -32,9 +32,9 @@ MOST_NAMED = 3
 # Nothing ends any more and for so long no change of hour, window or month lets anybody start: then
 # none will. Longer than two months, after which budgets have been renewed.
 QUIET_S = 63 * 86400.0
-# Nobody asks what will be in more than a year; jobs that a window ends each morning and that go on
+# Nobody plans for more than three months ahead; jobs that a window ends each morning and that go on
 # each night could be followed for ever.
-FARTHEST_S = 366 * 86400.0
+FARTHEST_S = 93 * 86400.0
 
 
 class Machine(Protocol):
