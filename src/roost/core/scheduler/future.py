@@ -237,6 +237,10 @@ class Future:
             self._told[wait.job] = self._answer(wait)
         return self.known(wait)
 
+    def knows(self, job: int) -> bool:
+        """It was asked about that job."""
+        return job in self._told
+
     def known(self, wait: Wait) -> Wait:
         """The same, where it was worked out already: at once, and at any time."""
         answer = self._told.get(wait.job)
