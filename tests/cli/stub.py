@@ -291,6 +291,7 @@ def history(*rows: dict[str, Any], gpus: int = 2) -> dict[str, Any]:
         "from": "2026-12-01T00:00:00.000+01:00",
         "to": "2026-12-02T00:00:00.000+01:00",
         "people": {row["user"]: [] for row in rows},
+        "usage": [],
         "gpus": [{"uuid": f"GPU-{n}", "index": n, "model": "A100", "memory_bytes": 80 << 30,
                   "numa_node": None, "links": [], "parent": None} for n in range(gpus)],
         "cpus": 64,

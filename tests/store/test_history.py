@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from roost.core.model import EndReason, JobState, PriorityClass, Request
-from roost.store import history, jobs
+from roost.store import history, jobs, ledger
 from roost.store.database import Store
-from roost.store.records import AttemptRecord, JobRecord
+from roost.store.records import AttemptRecord, JobRecord, UsageAmount, UsageKey
 
 
 def job(number: int, submitted: float, ended: float | None, **more: object) -> JobRecord:
@@ -67,6 +67,27 @@ def test_attempts_come_in_their_order(store: Store) -> None:
             (1.0, 5.0, "preempted"), (10.0, None, None),
         ]  # fmt: skip
         assert history.attempts_of(connection, []) == {}
+
+
+def test_what_was_held_is_summed_by_day_and_person(store: Store) -> None:
+    day = 86400
+    keys = [
+        (day * 10, "g0", "li", "cv", 1), (day * 10 + 3600, "g1", "li", "cv", 2),
+        (day * 11, "g0", "li", "cv", 1), (day * 11, "g1", "bo", "nlp", 3),
+        (day * 11, "g2", "", "", 0),  # nobody's
+        (day * 12, "g0", "li", "cv", 1),  # later
+        (day * 9, "g0", "li", "cv", 1),  # earlier
+    ]  # fmt: skip
+    with store.write() as connection:
+        ledger.add_usage(
+            connection,
+            {UsageKey(*key, "regular"): UsageAmount(held_s=n + 1.0) for n, key in enumerate(keys)},
+        )
+    with store.read() as connection:
+        found = history.held_before(connection, day * 10, day * 12)
+    assert [(row["day"], row["user"], row["group"], row["held_s"]) for row in found] == [
+        (day * 10, "li", "cv", 3.0), (day * 11, "bo", "nlp", 4.0), (day * 11, "li", "cv", 3.0),
+    ]  # fmt: skip
 
 
 def test_a_page_is_found_by_its_index_however_long_the_record_is(store: Store) -> None:

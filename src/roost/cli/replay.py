@@ -17,7 +17,7 @@ from roost.cli.rules import mistakes_in, read_file
 from roost.cli.values import UsageError
 from roost.core.model import Gpu
 from roost.core.replay.changes import Change, changes
-from roost.core.replay.drive import Costs, Host, Ran, StuckError
+from roost.core.replay.drive import Costs, Ran, StuckError, World
 from roost.core.replay.drive import replay as drive
 from roost.core.replay.estimates import Estimates, walltimes
 from roost.core.replay.fit import Fitted, fit
@@ -45,12 +45,14 @@ STUCK_SHOWN = 5
 @dataclass(frozen=True, slots=True)
 class Contender:
     """What is replayed: a textbook order, or (without `policy`) what the rules say. `trace`: that
-    of the setting, with everybody in the group that these rules charge."""
+    of the setting, with everybody in the group that these rules charge; `world`: what a history
+    knows besides."""
 
     name: str
     policy: Policy | None
     rules: Rules
     trace: Trace | None = None
+    world: World | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,6 @@ class Setting:
     def size(self) -> int:
         """How many GPUs there are to give."""
         return usable(self.gpus)
-
-    @property
-    def host(self) -> Host:
-        own = self.history is not None and self.own_servers
-        return self.history.host if self.history is not None and own else Host()
 
 
 @dataclass(slots=True)
@@ -221,8 +218,8 @@ def contender(setting: Setting, name: str, rules: Rules, policy: Policy | None =
     history = setting.history
     if history is None:
         return Contender(name, policy, rules)
-    trace = regrouped(setting.trace, history.rules, rules, history.people)
-    return Contender(name, policy, rules, trace)
+    trace = regrouped(setting.trace, history.charged(rules))
+    return Contender(name, policy, rules, trace, history.world(rules, setting.own_servers))
 
 
 def only_whose(rules: Rules) -> Rules:
@@ -259,7 +256,6 @@ def run_all(
     runs: list[Run] = []
     progress = Progress(context, len(setting.trace.jobs), len(contenders) * len(setting.seeds))
     compared = any(one.name in OTHER for one in contenders)
-    groups_of = None if setting.history is None else setting.history.people
     for contender in contenders:
         trace = contender.trace or setting.trace
         for seed in setting.seeds:
@@ -270,7 +266,7 @@ def run_all(
             try:
                 ran = drive(
                     trace, setting.gpus, given, contender.policy, contender.rules,
-                    setting.costs, progress.told, setting.host, groups_of,
+                    setting.costs, progress.told, contender.world,
                 )  # fmt: skip
             except StuckError as error:
                 progress.end()

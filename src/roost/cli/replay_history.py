@@ -19,8 +19,17 @@ from roost.cli.rules import mistakes_in
 from roost.cli.values import UsageError, duration
 from roost.client.errors import RoostError
 from roost.core.model import EndReason, Gpu, Grant, PriorityClass, Request
-from roost.core.replay.drive import Costs, Host
-from roost.core.replay.history import Past, PastAttempt, PastJob, read_history
+from roost.core.replay.drive import CPUS, MEMORY_BYTES, Costs, World
+from roost.core.replay.history import (
+    Charged,
+    Past,
+    PastAttempt,
+    PastJob,
+    PastUse,
+    charged,
+    read_history,
+    used_before,
+)
 from roost.core.replay.trace import Trace, TraceError
 from roost.core.rules.load import load
 from roost.core.rules.model import Rules
@@ -37,17 +46,32 @@ MANY = 5000
 @dataclass(frozen=True, slots=True)
 class History:
     """What the daemon tells: `start` and `end` of the period as it writes them, what there is to
-    run on, the Linux groups of the people, and the rules in force with their version."""
+    run on, the Linux groups of the people, what was used before, and the rules in force with their
+    version."""
 
     server: str
     start: str
     end: str
     gpus: tuple[Gpu, ...]
-    host: Host
+    cpus: int
+    memory_bytes: int
     people: Mapping[str, Sequence[str]]
+    used: Sequence[PastUse]
     rules: Rules
     version: int
     past: Past
+
+    def charged(self, rules: Rules) -> Charged:
+        """Which group these rules charge."""
+        return charged(self.rules, rules, self.people)
+
+    def world(self, rules: Rules, own_servers: bool) -> World:
+        """What a replay by these rules is told besides the jobs."""
+        users, groups = used_before(
+            self.used, self.past.trace.began_at, rules.fair_share.half_life_s, self.charged(rules)
+        )
+        cpus, memory_bytes = (self.cpus, self.memory_bytes) if own_servers else (CPUS, MEMORY_BYTES)
+        return World(cpus, memory_bytes, self.people, users, groups)
 
 
 def fetch(context: Context, since: str, costs: Costs) -> History:
@@ -61,27 +85,27 @@ def fetch(context: Context, since: str, costs: Costs) -> History:
         raise CommandError("rules_newer", version=in_force.get("version"))
     jobs: dict[int, PastJob] = {}
     people: dict[str, Sequence[str]] = {}
+    used: list[PastUse] = []
     page: dict[str, Any] = {}
     try:
         for page in client.history(since_of(context, since)):
             jobs.update((row["job"], past_job(row)) for row in page["history"])
             people.update(page["people"])
+            used += [past_use(row) for row in page.get("usage") or ()]
             _progress(context, len(jobs), page["next"] is None)
     except RoostError as error:
         if error.status == 404:
             raise CommandError("daemon_too_old", daemon=told["roost"]) from None
         raise
     gpus = tuple(gpu_of(each) for each in page["gpus"])
-    host = Host()
-    if page["cpus"] is not None:
-        host = Host(page["cpus"], page["memory_bytes"])
     bounds = [fmt.epoch(page[name]) or 0.0 for name in ("from", "to")]
     past = read_history(
         list(jobs.values()), bounds[0], bounds[1], {gpu.uuid: gpu.memory_bytes for gpu in gpus},
         costs,
     )  # fmt: skip
     return History(
-        told["server"], page["from"], page["to"], gpus, host, people, load(text),
+        told["server"], page["from"], page["to"], gpus, page["cpus"] or CPUS,
+        page["memory_bytes"] or MEMORY_BYTES, people, used, load(text),
         int(in_force.get("version") or 0), past,
     )  # fmt: skip
 
@@ -130,6 +154,12 @@ def past_job(row: Mapping[str, Any]) -> PastJob:
             for each in row["attempts"]
         ),
     )  # fmt: skip
+
+
+def past_use(row: Mapping[str, Any]) -> PastUse:
+    """A day's use, as of its middle."""
+    at = (fmt.epoch(row["day"]) or 0.0) + 43200.0
+    return PastUse(row["user"], row["group"], at, row["held_s"])
 
 
 def _reason(text: str | None) -> EndReason | None:

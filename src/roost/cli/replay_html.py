@@ -196,7 +196,7 @@ def tables(
 ) -> str:
     """Groups of rows under one head, each with its title."""
     label = escape(caption or head[0] or " · ".join(text for text in head if text))
-    parts = [f'<div class="wide" role="region" tabindex="0" aria-label="{label}"><table>']
+    parts = [f'<div class="wide" role="group" tabindex="0" aria-label="{label}"><table>']
     if caption:
         parts.append(f"<caption>{escape(caption)}</caption>")
     others = "".join(

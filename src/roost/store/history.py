@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, or_, select
+from sqlalchemy import Connection, Select, and_, func, or_, select
 
-from roost.store.tables import attempts, jobs
+from roost.store.tables import attempts, jobs, usage
 
 PART = 500
+DAY_S = 86400
 _COLUMNS = tuple(
     jobs.c[name]
     for name in (
@@ -57,6 +58,20 @@ def attempts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, lis
         for row in _rows(connection, query.order_by(attempts.c.job, attempts.c.attempt)):
             found.setdefault(row["job"], []).append(row)
     return found
+
+
+def held_before(connection: Connection, from_at: float, to_at: float) -> list[Row]:
+    """`held_s`: GPU seconds that jobs held, by user, group and `day` (its start, of UTC), of the
+    hours in [from_at, to_at)."""
+    day = (usage.c.hour // DAY_S).label("day")
+    held = func.sum(usage.c.held_s).label("held_s")
+    query = (
+        select(usage.c.user, usage.c.group, (day * DAY_S).label("day"), held)
+        .where((usage.c.hour >= from_at) & (usage.c.hour < to_at) & (usage.c.job > 0))
+        .group_by(usage.c.user, usage.c.group, day)
+        .order_by(day, usage.c.user, usage.c.group)
+    )
+    return _rows(connection, query)
 
 
 def _rows(connection: Connection, query: Select[Any]) -> list[Row]:

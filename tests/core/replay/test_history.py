@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 
 from roost.core.model import EndReason, Gpu, Grant, PriorityClass, Request
 from roost.core.replay.changes import changes
-from roost.core.replay.drive import Costs, Host, Ran, replay
+from roost.core.replay.drive import Costs, Ran, World, replay
 from roost.core.replay.history import (
     Past,
     PastAttempt,
     PastJob,
+    PastUse,
+    charged,
     read_history,
     regrouped,
+    used_before,
     work_of,
 )
 from roost.core.replay.trace import Trace, TraceError
@@ -63,8 +66,7 @@ def by_id(trace: Trace) -> dict[str, object]:
 
 def run(trace: Trace, rules: Rules, gpus: int = 4) -> list[Ran]:
     given = [one.estimate_s for one in trace.jobs]
-    people = {one.user: () for one in trace.jobs}
-    return replay(trace, GPUS[:gpus], given, None, rules, SAVES, None, Host(), people)
+    return replay(trace, GPUS[:gpus], given, None, rules, SAVES, None, World())
 
 
 # -- work --------------------------------------------------------------------------------------
@@ -221,13 +223,31 @@ def test_everybody_is_charged_where_the_rules_that_are_tried_say() -> None:
         job(4, 0, (0, 10), group="gone", user="cy"),
     ).trace
     people = {"ann": ("v",), "bo": (), "cy": ()}
-    found = [one.group for one in regrouped(trace, in_force, new, people).jobs]
-    assert found == ["vision", "b", "default", "default"]
+    moved = regrouped(trace, charged(in_force, new, people))
+    assert [one.group for one in moved.jobs] == ["vision", "b", "default", "default"]
     ran = replay(
-        regrouped(trace, in_force, new, people), GPUS, [None] * 4, None, new, SAVES, None, Host(),
-        people,
+        moved, GPUS, [None] * 4, None, new, SAVES, None, World(linux_groups=people),
     )  # fmt: skip
     assert [[each.code for each in one.refused] for one in ran] == [[], [], [], []]
+
+
+def test_what_was_used_before_counts_for_fair_share_as_it_decays() -> None:
+    """ann held 8 GPU hours one half-life ago, bo none: bo's job, submitted last, comes first."""
+    day = 86400.0
+    used = [PastUse("ann", "default", FROM - 7 * day, 8 * HOUR), PastUse("cy", "x", FROM, 60.0)]
+    stays = charged(Rules(), Rules(), {"ann": ()})
+    users, groups = used_before(used, FROM, 7 * day, stays)
+    assert users == (("ann", 4 * HOUR), ("cy", 60.0))
+    assert groups == (("default", 4 * HOUR), ("x", 60.0)), "nobody told of cy's groups"
+    trace = past(
+        job(1, 0, (0, 50), user="cy"), job(2, 1, (50, 90)), job(3, 2, (90, 99), user="bo")
+    ).trace
+    none: list[float | None] = [None] * 3
+    starts = [
+        [one.first_at for one in replay(trace, GPUS[:1], none, None, Rules(), SAVES, None, world)]
+        for world in (World(), World(used_by_user=users, used_by_group=groups))
+    ]
+    assert starts == [[0, 50, 90], [0, 59, 50]]
 
 
 # -- the law -----------------------------------------------------------------------------------
@@ -261,7 +281,7 @@ def calm(draw: st.DrawFn) -> list[PastJob]:
 def test_the_same_rules_change_nothing_for_anybody_and_nobody_waits(jobs: list[PastJob]) -> None:
     found = past(*jobs)
     assert found.waited_s == 0
-    trace = regrouped(found.trace, Rules(), Rules(), {})
+    trace = regrouped(found.trace, charged(Rules(), Rules(), {}))
     before, after = run(trace, Rules()), run(trace, Rules())
     for one in changes(trace, [before], [after]):
         assert (one.before_s, one.after_s) == (0, 0)

@@ -24,6 +24,7 @@ from roost.core.scheduler.events import (
     JobSubmitted,
     RulesChanged,
     TimeReached,
+    UsageRestored,
 )
 from roost.core.scheduler.policy import Policy
 from roost.core.scheduler.scheduler import Scheduler
@@ -35,12 +36,21 @@ NEVER_S = 400 * 86400.0
 EXPLAINED = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
-    """What there is besides GPUs. Most traces say nothing of it: then it stands in nobody's way."""
+# CPUs and memory are not in most traces, and then stand in nobody's way.
+CPUS, MEMORY_BYTES = 1 << 40, 1 << 60
+Used = tuple[tuple[str, float], ...]
 
-    cpus: int = 1 << 40
-    memory_bytes: int = 1 << 60
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a team's own history knows besides its jobs: CPUs and memory, the Linux groups of each
+    user, and what users and groups had used when it began, in GPU seconds decayed to then."""
+
+    cpus: int = CPUS
+    memory_bytes: int = MEMORY_BYTES
+    linux_groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    used_by_user: Used = ()
+    used_by_group: Used = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +104,27 @@ def replay(
     rules: Rules | None = None,
     costs: Costs = Costs(),
     progress: Callable[[int], None] | None = None,
-    host: Host = Host(),
-    linux_groups: Mapping[str, Sequence[str]] | None = None,
+    world: World | None = None,
 ) -> list[Ran]:
     """One `Ran` for each job, in their order. `policy` None: that of the rules.
 
-    With `linux_groups`, those of each user, submissions are checked as the daemon checks them:
-    what is refused, or never starts, is told in its `Ran`. Without, nothing is refused, and jobs
-    that never start raise StuckError. `progress` is called with the number of jobs that have ended,
+    In a `world`, submissions are checked as the daemon checks them: what is refused, or never
+    starts, is told in its `Ran`. Without, nothing is refused, and jobs that never start raise
+    StuckError. `progress` is called with the number of jobs that have ended,
     every PROGRESS_EVERY of them.
     """
-    run = _Run(trace, gpus, walltimes, policy, rules or Rules(), costs, progress, host)
-    run.linux_groups = linux_groups
-    return run.run()
+    return _Run(trace, gpus, walltimes, policy, rules or Rules(), costs, progress, world).run()
+
+
+def _beginning(at: float, gpus: Sequence[Gpu], rules: Rules, world: World) -> list[Event]:
+    """What the scheduler is told first."""
+    told: list[Event] = [
+        InventoryChanged(at, tuple(gpus), world.cpus, world.memory_bytes),
+        RulesChanged(at, rules),
+    ]
+    if world.used_by_user:
+        told.append(UsageRestored(at, world.used_by_user, world.used_by_group))
+    return told
 
 
 class _Run:
@@ -119,11 +137,11 @@ class _Run:
         rules: Rules,
         costs: Costs,
         progress: Callable[[int], None] | None,
-        host: Host,
+        world: World | None,
     ) -> None:
         self._trace, self._walltimes, self._costs = trace, walltimes, costs
         self._progress = progress
-        self.linux_groups: Mapping[str, Sequence[str]] | None = None
+        self._world = world
         self._scheduler = Scheduler(policy=policy)
         self._memory_bytes = gpus[0].memory_bytes if gpus else 0
         self._ran = [Ran(job.gpus) for job in trace.jobs]
@@ -139,8 +157,7 @@ class _Run:
         self._verdicts: dict[int, tuple[Problem, ...]] = {}
         self._look_up(trace.jobs)
         self._said: list[Event] = [
-            InventoryChanged(self._began_at, tuple(gpus), host.cpus, host.memory_bytes),
-            RulesChanged(self._began_at, rules),
+            *_beginning(trace.began_at, gpus, rules, world or World()),
             *(self._running(place) for place, job in enumerate(trace.jobs) if job.holds),
         ]
 
@@ -159,7 +176,7 @@ class _Run:
         jobs, ends, scheduler = self._trace.jobs, self._ends, self._scheduler
         began_at = self._began_at
         coming, count, last = 0, len(jobs), 0.0
-        if self.linux_groups is not None:  # submissions are checked against what is known
+        if self._world is not None:  # submissions are checked against what is known
             events, self._said = self._said, []
             self._carry_out(0.0, scheduler.step(events))
         while self._over < count:
@@ -188,7 +205,7 @@ class _Run:
     def _stuck(self) -> list[Ran]:
         """Nothing will ever happen again. Raises StuckError where nobody asked for reasons."""
         left = [n for n, ran in enumerate(self._ran) if not ran.done and not ran.refused]
-        if self.linux_groups is None:
+        if self._world is None:
             raise StuckError([self._trace.jobs[place].id for place in left])
         for place in left[:EXPLAINED]:
             self._ran[place].waits = self._scheduler.explain(place + 1)
@@ -199,8 +216,8 @@ class _Run:
         if one.holds:
             return
         job = self._job(place, one)
-        if self.linux_groups is not None:
-            problems = self._problems(job, self.linux_groups.get(job.user, ()))
+        if self._world is not None:
+            problems = self._problems(job, self._world.linux_groups.get(job.user, ()))
             if problems:
                 self._ran[place].refused = problems
                 self._over += 1

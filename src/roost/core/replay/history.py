@@ -4,11 +4,11 @@ replayed, and what of them cannot. Pure; who reads the store, and how, it must n
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from roost.core.model import EndReason, Grant, PriorityClass, Request
-from roost.core.replay.drive import Costs
+from roost.core.replay.drive import Costs, Used
 from roost.core.replay.trace import Trace, TraceError, TraceJob
 from roost.core.rules.model import Rules
 from roost.core.rules.who import group_of, groups_of
@@ -46,6 +46,16 @@ class PastJob:
     requeue: bool = True
     grants: tuple[Grant, ...] = ()
     attempts: tuple[PastAttempt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PastUse:
+    """GPU seconds that were held around `at`, before the history begins."""
+
+    user: str
+    group: str
+    at: float
+    gpu_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,21 +236,47 @@ def _waited_s(found: Sequence[tuple[PastJob, TraceJob]], began_at: float) -> flo
     return waited / count if count else 0.0
 
 
-def regrouped(
-    trace: Trace, in_force: Rules, rules: Rules, linux_groups: Mapping[str, Sequence[str]]
-) -> Trace:
-    """The trace with the groups that `rules` would have charged: the usual one of each user, except
-    where a job named another than the usual one of the rules in force: that stays, and whoever may
-    not charge it any more would be refused."""
-    usual: dict[str, tuple[str, str]] = {}
+Charged = Callable[[str, str], str]
+
+
+def charged(in_force: Rules, rules: Rules, linux_groups: Mapping[str, Sequence[str]]) -> Charged:
+    """(user, group on record) -> the group that `rules` would have charged: the user's usual one,
+    except where another than the usual one of the rules in force was named: that stays, and whoever
+    may not charge it any more would be refused. Of people whose Linux groups nobody told, the one
+    on record."""
+    usual: dict[str, tuple[str, str, tuple[str, ...]]] = {}
+
+    def group_for(user: str, group: str) -> str:
+        if user not in usual:
+            if user not in linux_groups:
+                return group
+            own = linux_groups[user]
+            then = groups_of(in_force, user, own)
+            usual[user] = then[0], group_of(rules, user, own), then
+        then_usual, now_usual, might = usual[user]
+        return group if group != then_usual and group in might else now_usual
+
+    return group_for
+
+
+def regrouped(trace: Trace, group_for: Charged) -> Trace:
+    """The trace with everybody in the group that is charged."""
     jobs = []
     for job in trace.jobs:
-        if job.user not in usual:
-            own = linux_groups.get(job.user, ())
-            usual[job.user] = group_of(in_force, job.user, own), group_of(rules, job.user, own)
-        then, now = usual[job.user]
-        own = linux_groups.get(job.user, ())
-        named = job.group != then and job.group in groups_of(in_force, job.user, own)
-        group = job.group if named else now
+        group = group_for(job.user, job.group)
         jobs.append(job if group == job.group else replace(job, group=group))
     return replace(trace, jobs=tuple(jobs))
+
+
+def used_before(
+    used: Sequence[PastUse], at: float, half_life_s: float, group_for: Charged
+) -> tuple[Used, Used]:
+    """GPU seconds of each user and of each group, halved for every half-life up to `at`."""
+    users: dict[str, float] = {}
+    groups: dict[str, float] = {}
+    for one in used:
+        left = one.gpu_s * 0.5 ** (max(0.0, at - one.at) / half_life_s)
+        group = group_for(one.user, one.group)
+        users[one.user] = users.get(one.user, 0.0) + left
+        groups[group] = groups.get(group, 0.0) + left
+    return tuple(sorted(users.items())), tuple(sorted(groups.items()))

@@ -61,8 +61,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "In force → new, averages of jobs that run by both. Waiting is all time from the submission"
         " to the end but the work; sooner and later: by a minute or more. Better: at least a minute"
         " less waiting a job; worse: a minute more, or jobs that cannot run any more.",
-        "当前规则 → 新规则，均为两种规则下都能运行的作业的平均值。等待指从提交到结束除实际工作以外的"
-        "全部时间；提前和推迟以一分钟为准。受益：每个作业平均少等一分钟以上；受损：多等一分钟以上，"
+        "当前规则 → 新规则，均为两种规则下都能运行的作业的平均值。等待指从提交到结束除实际工作以外"
+        "的全部时间；提前和推迟以一分钟为准。受益：每个作业平均少等一分钟以上；受损：多等一分钟以上，"
         "或有作业不能再运行。",
     ),
     # -- refused, never started ----------------------------------------------------------------
@@ -110,9 +110,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "整个时段都按今天的规则和 GPU 计算，不论当时的规则和 GPU 是怎样的。",
     ),
     "unknown.usage": (
-        "For fair share everybody begins with nothing used; jobs that were on hold count as ready"
-        " from their submission.",
-        "公平份额从零算起；曾被暂缓的作业视为提交后即可运行。",
+        "What was used before counts for fair share, by the day, and for no budget; jobs that were"
+        " on hold count as ready from their submission.",
+        "时段之前的用量按天计入公平份额，不计入额度；曾被暂缓的作业视为提交后即可运行。",
     ),
     "unknown.before": (
         "Begun or waiting when the period begins: {count}. They take part, with what was left to"

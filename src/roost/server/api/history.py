@@ -24,6 +24,9 @@ from roost.store import history as queries
 
 router = APIRouter(prefix="/v1", tags=["records"])
 DAYS_S = 30 * 86400.0
+# What fair share remembers of use before: a dozen of its usual half-lives.
+REMEMBERED_S = 90 * 86400.0
+Attempts = dict[int, list[queries.Row]]
 PAGE, MOST = 1000, 5000
 BREATH, PAUSE_S = 25, 0.0002
 
@@ -38,7 +41,8 @@ async def history(
 ) -> Response:
     """Jobs that ran or waited in [from, to), the last thirty days where nothing is said: first the
     live ones, beside the first page, then those that ended, by their ends, until `next` is null.
-    And what there is to run them on, and the Linux groups of the people on this page."""
+    And what there is to run them on, the Linux groups of the people on this page, and, beside the
+    first, what was held before, by the day."""
     context = call.context
     zone, now = context.time_zone, context.clock()
     start, end = time_of("from", from_, zone), time_of("to", to, zone)
@@ -46,15 +50,19 @@ async def history(
     start = end - DAYS_S if start is None else start
     seen = _place(after)
 
-    def look() -> tuple[list[queries.Row], list[queries.Row], dict[int, list[queries.Row]]]:
+    def look() -> tuple[list[queries.Row], list[queries.Row], Attempts, list[queries.Row]]:
         with context.store.read() as connection:
             # Those that end meanwhile are then in a later page; they are told twice, not never.
             live = queries.live_rows(connection, end) if seen is None else []
             ended = queries.ended_rows(connection, start, end, seen, limit)
             again = [row["id"] for row in (*live, *ended) if _several(row)]
-            return live, ended, queries.attempts_of(connection, again)
+            attempts = queries.attempts_of(connection, again)
+            if seen is not None:
+                return live, ended, attempts, []
+            used = queries.held_before(connection, start - REMEMBERED_S, start)
+            return live, ended, attempts, used
 
-    live, ended, attempts = await context.in_thread(look)
+    live, ended, attempts, used = await context.in_thread(look)
     rows = [*live, *ended]
     people = await _people(call, rows)
 
@@ -68,6 +76,10 @@ async def history(
                 "from": iso(start, zone),
                 "to": iso(end, zone),
                 "people": people,
+                "usage": [
+                    {**row, "day": iso(row["day"], zone), "held_s": round(row["held_s"], 3)}
+                    for row in used
+                ],
                 "gpus": [msgspec.to_builtins(gpu) for gpu in context.board.gpus.values()],
                 "cpus": None if host is None else host.cpus,
                 "memory_bytes": None if host is None else host.memory_bytes,

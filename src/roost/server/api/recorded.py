@@ -50,6 +50,7 @@ class HistoryOut(_Out):
     from_: str | None = Field(alias="from")
     to: str | None
     people: dict[str, list[str]]
+    usage: list[dict[str, Any]]
     gpus: list[dict[str, Any]]
     cpus: int | None
     memory_bytes: int | None
