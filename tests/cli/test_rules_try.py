@@ -174,6 +174,11 @@ def test_what_stands_in_the_way_is_named(lab: Stub, roost: Roost, new: Path) -> 
         (history(), "nothing that ran here (--since 30d) can be replayed", "没有可以重放的作业"),
         (history(*ROWS, gpus=0), "has not seen any GPU yet", "尚未发现任何 GPU"),
         (history(past(1, request={"gpus": 9}), gpus=2), "the smallest for 9", "最小的申请 9 张"),
+        (
+            history(past(1, request={"gpus": 9}), past(2, state="RUNNING", end_time=None)),
+            "nothing that ran here",
+            "没有可以重放的作业",
+        ),
     ):
         lab.answers["GET /v1/history"] = (200, answer)
         done, said = (

@@ -178,6 +178,8 @@ def history_of(context: Context) -> Setting:
         if not gpus:
             raise CommandError("no_gpus_seen")
         fitted = fit(trace, usable(gpus))
+        if not any(job.counted for job in fitted.trace.jobs):
+            raise TraceError("no_history")
     except TraceError as error:
         raise empty(context, since, error) from None
     estimates, seeds = estimates_of(context, fitted)

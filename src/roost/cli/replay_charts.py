@@ -12,6 +12,7 @@ from math import log10
 # Small enough that the text stays readable where a telephone shows it 360 pixels wide.
 WIDTH, HEIGHT = 420, 270
 LEFT, RIGHT, TOP, BOTTOM = 44, 12, 10, 40
+CHARACTER = 7.0
 DASHES = ("", "7 3", "2 3", "9 3 2 3", "1 2", "12 4", "5 2 1 2 1 2", "3 6")
 Points = Sequence[tuple[float, float]]
 Tick = tuple[float, str]
@@ -46,13 +47,19 @@ def chart(title: str, lines: Sequence[Points], x_ticks: Sequence[Tick], x_title:
         out.append(
             f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{100 * part:.0f}%</text>'
         )
-    for x, text in x_ticks:
+    free = float(WIDTH)
+    for x, text in reversed(x_ticks):
         left = LEFT + (x - least) / span * across
         out.append(f'<path class="grid" d="M{left:.1f} {TOP}V{TOP + down}"/>')
-        anchor = "end" if left > WIDTH - RIGHT - 12 else "middle"
+        wide = CHARACTER * len(text)
+        at_end = left + wide / 2 > WIDTH
+        begin, end = (left - wide, left) if at_end else (left - wide / 2, left + wide / 2)
+        if end > free:
+            continue  # its line says enough: the next one's text is in the way
+        free = begin - CHARACTER
         out.append(
-            f'<text x="{left:.1f}" y="{TOP + down + 16}" text-anchor="{anchor}">'
-            f"{escape(text)}</text>"
+            f'<text x="{left:.1f}" y="{TOP + down + 16}"'
+            f' text-anchor="{"end" if at_end else "middle"}">{escape(text)}</text>'
         )
     middle = LEFT + across / 2
     out.append(

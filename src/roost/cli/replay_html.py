@@ -284,4 +284,5 @@ def changed(language: str, found: Sequence[Change]) -> str:
         return f"<p>{escape(say(language, 'replay.no_changes'))}</p>"
     if left:
         rows.append([say(language, "replay.further", count=left), *[""] * (len(head) - 1)])
-    return table(say(language, "replay.changes").rstrip(":："), head, rows)
+    about = paragraphs([say(language, "replay.changes").rstrip(":：")])
+    return "\n".join([*about, table("", head, rows)])
