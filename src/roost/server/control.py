@@ -41,6 +41,7 @@ from roost.server.record import Recorder
 from roost.server.refusal import RefusalError
 from roost.server.restore import restore
 from roost.server.retention import RETENTION_EVERY_S, clean
+from roost.server.use import UseMeter
 from roost.server.work import Work
 from roost.store.database import Store
 from roost.store.errors import StoreError
@@ -78,6 +79,7 @@ class Control:
         self._foreign: dict[str, int] | None = None
         self._strays: set[tuple[int, int, str]] = set()
         self._strangers: set[str] = set()
+        self._use = UseMeter()
         self._recent: deque[Observation] = deque(maxlen=900)
         self._flushed_at = self._cleaned_at = 0.0
         self._last_at = 0.0
@@ -328,6 +330,9 @@ class Control:
         if attribution is not None:
             self._foreign = watch.foreign_seen(work, attribution, self._foreign)
             watch.strays_seen(work, attribution, self._strays)
+        report = self._use.add(observation, work.rules.rules, work.now)
+        if report is not None:
+            work.events.append(report)
         work.topics |= {"status", "who"}
 
     # -- when storing fails ----------------------------------------------------------------------

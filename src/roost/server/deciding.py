@@ -10,8 +10,9 @@ from collections.abc import Iterable
 import msgspec
 
 from roost.core.model import EndReason, JobState
-from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Wait
+from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Wait, Warn
 from roost.core.text.catalogue import say
+from roost.core.text.job import plain_clock, said_text
 from roost.server.engines.base import Engine
 from roost.server.work import Work
 from roost.store.records import AllocationRecord, AttemptRecord, JobInput, JobRecord, Said
@@ -53,8 +54,13 @@ def carry_out(work: Work, engine: Engine, decisions: Iterable[Decision]) -> None
                     stop_at=work.now,
                     stop_grace_s=decision.grace_s,
                     stop_requeue=decision.requeue,
+                    stop_rule=decision.rule or None,
                 )
                 _stop(work, engine, job, stop, JobState.COMPLETING)
+                if decision.rule:
+                    _stopped_by_rule(work, work.jobs[job.id], decision)
+            case Warn():
+                _warn(work, job, decision)
             case Finish():
                 _finish(work, job, decision)
             case Wait():
@@ -70,6 +76,8 @@ def _start(work: Work, engine: Engine, job: JobRecord, decision: Start) -> None:
         started_at=None,
         checkpointed_at=None,
         wait=None,
+        text="",
+        said=None,
     )
     work.put(started)
     attempt = AttemptRecord(job=job.id, attempt=decision.attempt, decided_at=work.now)
@@ -153,6 +161,34 @@ def _stop(
     if reason is not None:
         number, which = job.id, attempt.attempt
         work.sends.append(lambda: engine.end(number, which, reason, grace_s))
+
+
+def _stopped_by_rule(work: Work, job: JobRecord, decision: Stop) -> None:
+    """Puts the rule on record, and says it where the job is shown."""
+    booking = f" for booking {decision.booking}" if decision.booking else ""
+    work.audit(
+        None, "roost", "stop", subject=f"job {job.id}", whom=job.user,
+        detail=f"{'requeued' if decision.requeue else 'ended'}{booking} (rules: {decision.rule})",
+    )  # fmt: skip
+    rule = decision.rule.split(".")[0]
+    code = {"idle_reclaim": "idle_stopped", "windows": "window_closed"}.get(rule, "booked_away")
+    _tell(work, job, code, {"rule": decision.rule})
+
+
+def _warn(work: Work, job: JobRecord, decision: Warn) -> None:
+    numbers = {name: str(value) for name, value in decision.numbers}
+    work.audit(
+        None, "roost", "warn", subject=f"job {job.id}", whom=job.user, outcome="warned",
+        detail=f"{decision.code} (rules: {decision.rule})",
+    )  # fmt: skip
+    work.event("warned", str(job.id), code=decision.code, rule=decision.rule, **numbers)
+    _tell(work, job, decision.code, {**numbers, "rule": decision.rule})
+
+
+def _tell(work: Work, job: JobRecord, code: str, numbers: dict[str, str]) -> None:
+    said = Said(f"job.{code}", numbers)
+    text = said_text("en", said.message, said.numbers, plain_clock)
+    work.put(msgspec.structs.replace(job, text=text, said=said))
 
 
 def _finish(work: Work, job: JobRecord, decision: Finish) -> None:

@@ -37,6 +37,7 @@ from roost.server.intents import (
 )
 from roost.server.queueing import queue
 from roost.server.refusal import RefusalError
+from roost.server.restore import budgets_used
 from roost.server.work import Work
 from roost.store import jobs as job_queries
 from roost.store import ledger as ledger_queries
@@ -178,7 +179,7 @@ def _adopt(work: Work, engine: Engine, wanted: AdoptRules) -> Callable[[], Any]:
         )
         work.audit(wanted.uid, wanted.user, "rules", subject=f"version {version}")
     work.rules = RulesInForce(rules, version, at, user, wanted.text)
-    work.events.append(RulesChanged(work.now, rules))
+    work.events += [RulesChanged(work.now, rules), budgets_used(work, rules)]
     settings = settings_of(rules)
     work.sends.append(lambda: engine.configure(settings))
     work.topics |= {"jobs", "status"}

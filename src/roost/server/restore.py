@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import msgspec
 
-from roost.core.model import Gpu, JobState
+from roost.core.model import Gpu, JobState, PriorityClass
+from roost.core.rules.calendar import Calendar
+from roost.core.rules.model import Rules
 from roost.core.scheduler.events import (
+    BudgetsRestored,
     Event,
     GpuChanged,
     InventoryChanged,
@@ -53,13 +56,16 @@ def restore(store: Store, board: Board, rules: RulesInForce, now: float) -> Work
                 work.gpus[row["uuid"]] = _gpu.decode(row["inventory"])
             if row["drained"]:
                 work.drained[row["uuid"]] = row["drain_reason"]
-        half_life_s = rules.rules.fair_share.half_life_s
-        users = ledger_queries.held_by(connection, "user", now, half_life_s)
-        groups = ledger_queries.held_by(connection, "group", now, half_life_s)
+        share = rules.rules.fair_share
+        users, groups = (
+            ledger_queries.held_by(connection, column, now, share.half_life_s, share.charge)
+            for column in ("user", "group")
+        )
     work.events = [RulesChanged(now, rules.rules), *_machine(work, now)]
     work.events.append(
         UsageRestored(now, _with_running(work, users, "user"), _with_running(work, groups, "group"))
     )
+    work.events.append(budgets_used(work, rules.rules))
     work.events += [_restored(work, number, now) for number in work.jobs]
     board.jobs.clear()
     board.jobs.update(work.jobs)
@@ -69,6 +75,22 @@ def restore(store: Store, board: Board, rules: RulesInForce, now: float) -> Work
     if work.host is not None:
         board.host = work.host
     return work
+
+
+def budgets_used(work: Work, rules: Rules) -> BudgetsRestored:
+    """What everybody used of each class since the month of the rules' time zone began. Raises
+    StoreError."""
+    since = Calendar(rules).month_of(work.now)[0]
+    with work.store.read() as connection:
+        used = job_queries.held_since(connection, since)
+    for allocation in work.allocations.values():
+        until = work.now if allocation.to_at is None else allocation.to_at
+        # Of those that have ended in this very batch the database does not know yet.
+        span_s = max(0.0, until - max(since, allocation.from_at))
+        key = allocation.priority_class, allocation.user
+        used[key] = used.get(key, 0.0) + span_s * allocation.share
+    told = ((PriorityClass(which), user, gpu_s) for (which, user), gpu_s in sorted(used.items()))
+    return BudgetsRestored(work.now, tuple(told))
 
 
 def _machine(work: Work, now: float) -> list[Event]:
@@ -106,6 +128,9 @@ def _with_running(
 ) -> tuple[tuple[str, float], ...]:
     """Past use with what is held since the ledger was last stored, up to now."""
     totals = dict(stored)
+    if work.rules.rules.fair_share.charge == "busy":
+        # How busy it was since then is not known yet.
+        return stored
     for allocation in work.allocations.values():
         name = getattr(allocation, column)
         span_s = max(0.0, work.now - allocation.held_through)

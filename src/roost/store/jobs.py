@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, delete, func, insert, select, update
 
 from roost.core.model import EndReason, Grant, JobState, PriorityClass, Request
 from roost.store.prepared import Prepared
@@ -274,6 +274,21 @@ def _save_allocations(_dialect: str) -> Any:
         .where(allocations.c.id == bindparam("which"))
         .values(to_at=bindparam("to"), held_through=bindparam("through"))
     )
+
+
+def held_since(connection: Connection, since: float) -> dict[tuple[str, str], float]:
+    """GPU seconds by (class, user) that ended allocations held from `since` on."""
+    begin = case((allocations.c.from_at < since, since), else_=allocations.c.from_at)
+    rows = connection.execute(
+        select(
+            allocations.c["class"],
+            allocations.c.user,
+            func.sum((allocations.c.to_at - begin) * allocations.c.share),
+        )
+        .where(allocations.c.to_at > since)
+        .group_by(allocations.c["class"], allocations.c.user)
+    )
+    return {(which, user): float(gpu_s) for which, user, gpu_s in rows}
 
 
 def open_allocations(connection: Connection) -> list[AllocationRecord]:

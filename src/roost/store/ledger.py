@@ -92,19 +92,20 @@ def usage_rows(
 
 
 def held_by(
-    connection: Connection, column: str, at: float, half_life_s: float
+    connection: Connection, column: str, at: float, half_life_s: float, what: str = "held"
 ) -> tuple[tuple[str, float], ...]:
-    """GPU seconds held per "user" or "group", halved for every `half_life_s` since their hour."""
+    """GPU seconds "held" or "busy" of jobs, per "user" or "group", halved for every `half_life_s`
+    since their hour."""
     query = (
-        select(usage.c[column], usage.c.hour, func.sum(usage.c.held_s))
+        select(usage.c[column], usage.c.hour, func.sum(usage.c[f"{what}_s"]))
         .where((usage.c.hour >= at - 12 * half_life_s) & (usage.c.job > 0))
         .group_by(usage.c[column], usage.c.hour)
         .order_by(usage.c[column], usage.c.hour)
     )
     totals: dict[str, float] = {}
-    for name, hour, held_s in connection.execute(query):
+    for name, hour, gpu_s in connection.execute(query):
         age_s = max(0.0, at - min(at, hour + 1800.0))
-        totals[name] = totals.get(name, 0.0) + held_s * 0.5 ** (age_s / half_life_s)
+        totals[name] = totals.get(name, 0.0) + gpu_s * 0.5 ** (age_s / half_life_s)
     return tuple(sorted(totals.items()))
 
 

@@ -10,16 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roost.core.model import EndReason, Gpu, Grant, Job, JobState, PriorityClass, Request
+from roost.core.model import Booking, EndReason, Gpu, Grant, Job, JobState, PriorityClass, Request
 from roost.core.replay import eventlog
 from roost.core.replay.eventlog import DECISIONS, EVENTS, LogError, rerun
 from roost.core.rules.load import load
 from roost.core.rules.model import Rules
-from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop
+from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Warn
 from roost.core.scheduler.events import (
+    BookingsChanged,
+    BudgetsRestored,
     Event,
     ForeignUse,
     GpuChanged,
+    GpuUse,
     InventoryChanged,
     JobCancelled,
     JobCheckpointed,
@@ -62,6 +65,9 @@ ALL: list[Event] = [
     UsageRestored(0.1, (("alice", 1 / 3),), (("vision", 2 / 3),)),
     GpuChanged(0.2, "GPU-0", False, "失效"),
     ForeignUse(0.2, (("GPU-1", 5),)),
+    BookingsChanged(0.2, (Booking(7, "li", ("GPU-1",), 0.3, 9e9, True),)),
+    GpuUse(0.2, (("GPU-1", 0.1 + 0.2),)),
+    BudgetsRestored(0.2, ((PriorityClass.URGENT, "li", 1 / 3),)),
     JobSubmitted(0.3, job(1)),
     JobRestored(
         0.3, job(2, after=(1,), begin_at=7.5), JobState.RUNNING, 3, (Grant("GPU-2", 1 << 30),), 0.1
@@ -78,6 +84,8 @@ EVERY: list[Decision] = [
     Start(1, 1, (Grant("GPU-0"), Grant("GPU-1", 7))),
     Preempt(1, 1, 2, 60.0, "classes.urgent.preempts"),
     Stop(1, 2, EndReason.TIMEOUT, 0.1 + 0.2),
+    Stop(1, 3, EndReason.PREEMPTED, 0.3, True, "bookings", 7),
+    Warn(1, 3, "idle", (("idle_s", 0.1 + 0.2), ("gpus", "0")), "idle_reclaim.after"),
     Finish(3, "dependency_failed"),
 ]
 

@@ -16,7 +16,6 @@ from roost.core.rules.windows import (
     Closing,
     Refusal,
     closing,
-    must_end_by,
     next_window_change,
     window_refusal,
 )
@@ -139,25 +138,24 @@ def test_windows_that_are_never_open_together_say_never() -> None:
 )
 def test_what_happens_at_the_close(at_close: str, ends: int | None, told: float | None) -> None:
     calendar = ruled(long(at_close))
-    end = must_end_by(calendar, REGULAR, "lab", None, EVENING)
-    assert end == (None if ends is None else MORNING)
-    close = closing(calendar, REGULAR, "lab", None, EVENING)
-    assert close == (
-        None if told is None else Closing("long", MORNING, MORNING - told * HOUR, at_close == "end")
-    )
-    assert closing(calendar, URGENT, "lab", None, EVENING) is None
-    assert must_end_by(calendar, REGULAR, "lab", 60.0, EVENING) is None, "a short one"
+    for ended in (True, False):
+        close = closing(calendar, REGULAR, "lab", None, EVENING, ended)
+        meant = told is not None and ended is (ends is not None)
+        assert close == (
+            Closing("long", MORNING, MORNING - (told or 0) * HOUR, ended) if meant else None
+        )
+        assert closing(calendar, URGENT, "lab", None, EVENING, ended) is None
+        assert closing(calendar, REGULAR, "lab", 60.0, EVENING, ended) is None, "a short one"
 
 
 def test_a_job_that_runs_when_rules_close_the_window_gets_its_notice_first() -> None:
     calendar = ruled(long("end", 'notice = "20m"'))
-    assert must_end_by(calendar, REGULAR, "lab", None, NOON) == NOON + 1200
-    close = closing(calendar, REGULAR, "lab", None, NOON)
+    close = closing(calendar, REGULAR, "lab", None, NOON, True)
     assert close == Closing("long", NOON + 1200, NOON, True)
 
 
 def test_notice_is_never_before_the_job_runs() -> None:
-    close = closing(ruled(long("end")), REGULAR, "lab", None, MORNING - 60)
+    close = closing(ruled(long("end")), REGULAR, "lab", None, MORNING - 60, True)
     assert close == Closing("long", MORNING, MORNING - 60, True)
 
 
@@ -193,7 +191,8 @@ def test_a_refused_job_may_start_when_it_is_told_and_never_outlasts_an_end(
         for part in (0.25, 0.5, 0.75, 0.999):
             between = now + part * (begin - now)
             assert window_refusal(calendar, REGULAR, "lab", walltime_s, between) == found
-    end = must_end_by(calendar, REGULAR, "lab", walltime_s, begin)
+    close = closing(calendar, REGULAR, "lab", walltime_s, begin, True)
+    end = None if close is None else close.at
     if at_close == "end" and (hours is None or hours > 4):
         assert end is not None
         assert end > begin

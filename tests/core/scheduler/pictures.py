@@ -16,12 +16,13 @@ from roost.core.rules.load import load
 from roost.core.rules.model import Rules
 from roost.core.rules.units import parse_duration, parse_size
 from roost.core.rules.who import lineage
-from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop
+from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Warn
 from roost.core.scheduler.events import (
     BookingsChanged,
     Event,
     ForeignUse,
     GpuChanged,
+    GpuUse,
     InventoryChanged,
     JobCancelled,
     JobCheckpointed,
@@ -226,6 +227,11 @@ class World:
         self.step(BookingsChanged(self.now, bookings))
         self.run_all()
 
+    def used(self, **busy: float) -> None:
+        """`used(g0=0.4)`: so busy each GPU was since the last report; others say nothing."""
+        self.step(GpuUse(self.now, tuple((f"GPU-{n[1:]}", part) for n, part in busy.items())))
+        self.run_all()
+
     # -- what is seen --------------------------------------------------------------------------
 
     def picture(self) -> str:
@@ -291,6 +297,9 @@ class World:
                 assert number in self.held
                 self.states[number] = JobState.COMPLETING
                 self.ending_since.setdefault(number, self.now)
+            case Warn(job=number, attempt=attempt):
+                assert attempt == self.attempts[number]
+                assert self.states[number] in (JobState.STARTING, JobState.RUNNING)
             case Finish(job=number, reason_code=code):
                 assert self.states[number] is JobState.PENDING
                 self.states[number], self.finished[number] = JobState.CANCELLED, code

@@ -87,41 +87,30 @@ def _all_open(
 
 
 def closing(
-    calendar: Calendar, klass: PriorityClass, group: str, walltime_s: float | None, at: float
+    calendar: Calendar,
+    klass: PriorityClass,
+    group: str,
+    walltime_s: float | None,
+    at: float,
+    ends: bool,
 ) -> Closing | None:
-    """The first close after `at` that matters to a job that runs at `at`; an "end" before a "warn"
-    at the same instant. None where none does.
+    """The first close after `at` that ends a job which runs at `at`, or of which it is only told
+    (`ends` False). None where none does.
 
     Where a window with "end" is closed at `at` already (the rules changed), the job is told at once
     and ended after the notice.
     """
     found: list[Closing] = []
     for name, window in windows_for(calendar, klass, group, walltime_s):
-        if window.at_close == "finish":
+        if window.at_close != ("end" if ends else "warn"):
             continue
-        ends = window.at_close == "end"
         if calendar.is_open(window.open, at):
             close = calendar.next_change(window.open, at)
             if close is not None:
                 found.append(Closing(name, close, max(at, close - window.notice_s), ends))
         elif ends:
             found.append(Closing(name, at + window.notice_s, at, True))
-    return min(found, key=lambda c: (c.at, not c.ends), default=None)
-
-
-def must_end_by(
-    calendar: Calendar, klass: PriorityClass, group: str, walltime_s: float | None, at: float
-) -> float | None:
-    """When a job that starts or runs at `at` must be gone; None: no window ends it."""
-    ends: list[float] = []
-    for _, window in windows_for(calendar, klass, group, walltime_s):
-        if window.at_close != "end":
-            continue
-        if not calendar.is_open(window.open, at):
-            ends.append(at + window.notice_s)
-        elif (close := calendar.next_change(window.open, at)) is not None:
-            ends.append(close)
-    return min(ends, default=None)
+    return min(found, key=lambda c: c.at, default=None)
 
 
 def next_window_change(calendar: Calendar, now: float) -> float | None:

@@ -14,6 +14,7 @@ from roost.core.scheduler.eligibility import Begins, end_job, settle, unmet_of
 from roost.core.scheduler.entry import STUCK_AFTER_S, Entry
 from roost.core.scheduler.order import expected_s
 from roost.core.scheduler.state import State
+from roost.core.scheduler.use import charge, use_seen
 
 RAN_THROUGH = (JobState.COMPLETED, JobState.FAILED, JobState.TIMEOUT)
 STOPPABLE = (JobState.STARTING, JobState.RUNNING, JobState.SUSPENDED)
@@ -66,6 +67,8 @@ class Changes:
                 state.set_foreign(dict(used))
             case ev.BookingsChanged(bookings=bookings):
                 state.set_bookings(bookings)
+            case ev.GpuUse(busy=busy):
+                use_seen(state, dict(busy), self._out)
             case ev.InventoryChanged():
                 state.set_inventory(event.gpus, event.cpus, event.memory_bytes)
             case ev.RulesChanged(rules=rules):
@@ -100,7 +103,12 @@ class Changes:
 
     def _rules(self, rules: Rules) -> None:
         state = self._state
-        if not state.set_rules(rules):
+        charged = state.rules.fair_share.charge
+        otherwise = state.set_rules(rules)
+        if rules.fair_share.charge != charged:
+            for number in state.active:
+                charge(state, state.entries[number])
+        if not otherwise:
             return
         for entry in state.entries.values():
             if state.foresees:

@@ -44,6 +44,18 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Warn:
+    """Tell whoever has the running job something about it; it goes on. `code` names a message of
+    the `job` catalogue, which `numbers` fill; `rule` is the key of the rules file behind it."""
+
+    job: int
+    attempt: int
+    code: str
+    numbers: tuple[tuple[str, str | int | float], ...]
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """A job that holds nothing reached its end without running (cancelled, dependency failed)."""
 
@@ -85,4 +97,4 @@ class Wait:
     forecast_unknown: Reason | None = None
 
 
-Decision = Start | Preempt | Stop | Finish | Wait
+Decision = Start | Preempt | Stop | Warn | Finish | Wait

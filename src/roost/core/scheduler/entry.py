@@ -28,6 +28,10 @@ class Entry:
 
     `done_s`: run time of earlier attempts that was not lost. `expected_s`: forecast of its whole
     run time, None where there is none. `most_behind_s`: for how long later ones may pass it.
+
+    `warning`: of what the job that runs is to be told, though it goes on; `warned_of` is the
+    instant of the last such. `idle_warned_at`: when it was told that it is idle; `idle_part`: it
+    was told that some of its GPUs are. `charged`: millionths of a GPU that fair share counts now.
     """
 
     job: Job
@@ -46,6 +50,11 @@ class Entry:
     expected_s: float | None = None
     most_behind_s: float = float("inf")
     leaving: Leaving | None = None
+    warning: Leaving | None = None
+    warned_of: float | None = None
+    idle_warned_at: float | None = None
+    idle_part: bool = False
+    charged: int = 0
 
     @property
     def grants_held(self) -> bool:

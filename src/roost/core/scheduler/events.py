@@ -50,6 +50,15 @@ class ForeignUse:
 
 
 @dataclass(frozen=True, slots=True)
+class GpuUse:
+    """How busy each GPU was since the last one of these, 0 to 1. A GPU of which that is not known
+    (a MIG instance, a card that does not say) is absent, and counts as busy."""
+
+    at: float
+    busy: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BookingsChanged:
     """All bookings that are not over, complete each time. No GPU is booked twice at one time."""
 
@@ -162,6 +171,7 @@ Event = (
     | GpuChanged
     | ForeignUse
     | BookingsChanged
+    | GpuUse
     | JobSubmitted
     | JobStarted
     | JobCheckpointed

@@ -61,7 +61,7 @@ class Hours:
         refused = window_refusal(self._calendar, *key, now)
         if refused is not None:
             return refused
-        close = self._closing(job, now)
+        close = self._closing(job, now, ends=True)
         if close is None or close.notice_at > now or job.request.walltime_s is not None:
             return None
         # It would be told to go as soon as it runs.
@@ -70,17 +70,17 @@ class Hours:
 
     def leaving(self, job: Job, at: float) -> Leaving | None:
         """The close that ends the job, if it runs at `at`; None where none does."""
-        close = self._closing(job, at)
-        if close is None:
-            return None
-        return Leaving(close.at, close.notice_at, f"windows.{close.window}.at_close")
+        return _leaving(self._closing(job, at, ends=True))
 
-    def _closing(self, job: Job, at: float) -> Closing | None:
+    def warning(self, job: Job, at: float) -> Leaving | None:
+        """The close of which the job is told, if it runs at `at`, though it may run on."""
+        return _leaving(self._closing(job, at, ends=False))
+
+    def _closing(self, job: Job, at: float, *, ends: bool) -> Closing | None:
         if not self._rules.windows:
             return None
         which, group, walltime_s = job.priority_class, job.group, job.request.walltime_s
-        found = closing(self._calendar, which, group, walltime_s, at)
-        return found if found is not None and found.ends else None
+        return closing(self._calendar, which, group, walltime_s, at, ends)
 
     def next_change(self, now: float) -> float | None:
         """When a waiting job may meet other windows or limits."""
@@ -88,6 +88,12 @@ class Hours:
         if self._rules.windows:
             times.append(next_window_change(self._calendar, now))
         return min((at for at in times if at is not None and now < at < NEVER), default=None)
+
+
+def _leaving(close: Closing | None) -> Leaving | None:
+    if close is None:
+        return None
+    return Leaving(close.at, close.notice_at, f"windows.{close.window}.at_close")
 
 
 def told_to_end(entry: Entry, now: float) -> bool:

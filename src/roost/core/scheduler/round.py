@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from heapq import heappop, heappush
 
 from roost.core.model import EndReason, Grant, JobState, PriorityClass
-from roost.core.scheduler.decisions import Decision, Preempt, Start, Stop
+from roost.core.scheduler.decisions import Decision, Preempt, Start, Stop, Warn
 from roost.core.scheduler.entry import STUCK_AFTER_S, Entry
 from roost.core.scheduler.grants import claim_holds, find_grants
 from roost.core.scheduler.hours import told_to_end
@@ -105,8 +105,17 @@ class Round:
         for number in list(state.leavings):
             entry = state.entries.get(number)
             leaving = None if entry is None else entry.leaving
-            if entry is None or leaving is None or not entry.grants_held:
+            if entry is None or not entry.grants_held or entry.ending_by is not None:
                 del state.leavings[number]
+                continue
+            warning = entry.warning
+            if warning is not None and warning.notice_at <= state.now:
+                entry.warning, entry.warned_of = None, warning.at
+                about = (("close_at", warning.at),)
+                self._out.append(Warn(number, entry.attempt, "closing", about, warning.rule))
+            if leaving is None:
+                if entry.warning is None:
+                    del state.leavings[number]
             elif told_to_end(entry, state.now):
                 del state.leavings[number]
                 grace_s = max(0.0, leaving.at - state.now)

@@ -87,8 +87,8 @@ class Scheduler:
         if self._wanting:
             times += self._minimum_runs()
         for number in state.leavings:
-            leaving = state.entries[number].leaving
-            times.append(None if leaving is None else leaving.notice_at)
+            entry = state.entries[number]
+            times += [one.notice_at for one in (entry.leaving, entry.warning) if one is not None]
         if len(state.queue):
             times.append(state.hours.next_change(state.now))
             times.append(state.walls.next_change(state.now))

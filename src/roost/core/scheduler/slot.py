@@ -13,6 +13,7 @@ class Slot:
 
     `order` is its place among all slots; `free` repeats `available` for `Nodes`, which counts it.
     `used_until`: when it was last used by a stranger or by a job of a class that takes any GPU.
+    `busy`: how much it computed lately, 0 to 1; `busy_at`: when it last did for idle reclaim.
     """
 
     gpu: Gpu
@@ -29,6 +30,8 @@ class Slot:
     claim: int | None = None
     free: bool = False
     used_until: float = float("-inf")
+    busy: float = 1.0
+    busy_at: float = float("-inf")
 
     @property
     def open(self) -> bool:

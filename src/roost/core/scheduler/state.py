@@ -70,6 +70,7 @@ class State:
         self.walls = Walls()
         self.budgets = Budgets()
         self.leavings: dict[int, None] = {}
+        self.use_at: float | None = None
         self._periods: tuple[str, ...] = ()
         self._applied: dict[tuple[str, str, PriorityClass], list[Applied]] = {}
         self._keys: dict[tuple[str, str, PriorityClass], tuple[Key, ...]] = {}
@@ -139,6 +140,10 @@ class State:
     def watch_leaving(self, entry: Entry) -> None:
         """Finds what will end the job that holds GPUs whatever its walltime, if anything."""
         before = entry.leaving
+        warning = self.hours.warning(entry.job, self.now)
+        if warning is not None and warning.at != entry.warned_of:
+            entry.warning = warning
+            self.leavings[entry.job.id] = None
         found = [self.hours.leaving(entry.job, self.now), self.walls.leaving(entry, self.now)]
         soonest = min((one for one in found if one is not None), key=_when, default=None)
         if soonest == before:
@@ -293,6 +298,7 @@ class State:
         self.used_memory_bytes += job.request.memory_bytes or 0
         self.counts.add(self.keys_of(job), entry.units)
         self.usage.change_rate(job.group, job.user, entry.units)
+        entry.charged = entry.units
         self.active[job.id] = None
         self.budgets.holds(job, entry.units, self.now, self.end_of(job.id))
         self.watch_leaving(entry)
@@ -317,9 +323,11 @@ class State:
         self.used_cpus -= job.request.cpus
         self.used_memory_bytes -= job.request.memory_bytes or 0
         self.counts.remove(self.keys_of(job), entry.units)
-        self.usage.change_rate(job.group, job.user, -entry.units)
+        self.usage.change_rate(job.group, job.user, -entry.charged)
         self.active.pop(job.id, None)
-        entry.grants, entry.units, entry.leaving = (), 0, None
+        entry.grants, entry.units, entry.charged = (), 0, 0
+        entry.leaving = entry.warning = entry.warned_of = entry.idle_warned_at = None
+        entry.idle_part = False
         self.leavings.pop(job.id, None)
         entry.ending_by, entry.preempted_for = None, None
 

@@ -19,6 +19,7 @@ from roost.core.model import Gpu, JobState
 from roost.core.scheduler.decisions import Reason, Wait
 from roost.core.text.catalogue import say
 from roost.core.text.forecast import render_unknown
+from roost.core.text.job import said_text
 from roost.core.text.printable import printable
 from roost.core.text.wait import render_reason, render_wait
 from roost.server.intents import Person
@@ -61,12 +62,16 @@ def clock_of(now: float, time_zone: str) -> Callable[[float], str]:
     return clock
 
 
-def said_of(job: JobRecord, language: str) -> str:
+def said_of(job: JobRecord, language: str, time_zone: str) -> str:
     """The sentence about a job's end or course, in the language where it has one."""
+
+    def clock(at: float) -> str:
+        return (iso(at, time_zone) or "–")[:16].replace("T", " ")
+
     if job.said is not None:
         try:
-            return say(language, job.said.message, **job.said.numbers)
-        except (KeyError, ImportError, IndexError):
+            return said_text(language, job.said.message, job.said.numbers, clock)
+        except (KeyError, ImportError, IndexError, ValueError):
             return job.text
     return job.text
 
@@ -159,7 +164,7 @@ def job_json(
         "exit_code": job.exit_code,
         "signal": job.signal,
         "end_reason": job.end_reason.value if job.end_reason else None,
-        "text": said_of(job, language),
+        "text": said_of(job, language, time_zone),
         "gpu_s": round(job.gpu_s, 3),
         "energy_j": None if job.energy_j is None else round(job.energy_j, 3),
         "mean_utilisation_percent": mean,
