@@ -212,6 +212,20 @@ def test_a_foreign_process_appears_on_its_card(tmp_path: Path) -> None:
     assert (process.pid, process.memory_bytes, process.sm_percent) == (4711, 642 * MIB, 0)
 
 
+def test_a_job_may_be_told_to_leave_its_card_idle(tmp_path: Path) -> None:
+    clock = Clock()
+    path = tmp_path / "simulate.toml"
+    path.write_text("[gpu.1]\nutilisation_percent = 0\n")
+    driver = SimulatedDriver("2xA100", str(path), clock=clock)
+    uuids = [gpu.uuid for gpu in driver.read(1.0)[1]]
+    driver.set_load({uuid: [SimulatedLoad((os.getpid(),))] for uuid in uuids})
+    clock.now += 60
+    busy, idle = driver.read(1.0)[1]
+    assert (busy.utilisation_percent or 0) > 80
+    assert idle.utilisation_percent == 0
+    assert idle.memory_used_bytes == busy.memory_used_bytes
+
+
 def test_a_file_with_an_error_says_so_and_faults_nothing(tmp_path: Path) -> None:
     path = tmp_path / "simulate.toml"
     path.write_text('[gpu.0]\nstate = "burnt"\n')
@@ -241,6 +255,7 @@ def test_a_link_in_place_of_the_file_is_not_followed(tmp_path: Path) -> None:
         "[[gpu.0.process]]\nmemory_mib = 3",
         "[[gpu.0.process]]\npid = -1",
         "[gpu.0]\nprocess = [1]",
+        "[gpu.0]\nutilisation_percent = 'none'",
         "drivers = 'ok'",
         "not toml",
     ],

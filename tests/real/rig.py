@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,11 @@ def readable_python() -> str:
 
 def _editable(_folder: str, names: list[str]) -> set[str]:
     return {name for name in names if "roost" in name and name.endswith((".pth", ".py"))}
+
+
+def instant(text: str) -> float:
+    """Seconds since the epoch of a time as the API writes it."""
+    return datetime.fromisoformat(text).timestamp()
 
 
 def wait_for(

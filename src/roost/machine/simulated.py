@@ -100,7 +100,11 @@ class SimulatedDriver:
     def _advance(self, faults: Faults) -> None:
         now = self._clock()
         for index, model in enumerate(self._models):
-            loads = self._loads.get(self._uuids[index], ()) + faults.foreign.get(index, ())
+            loads = self._loads.get(self._uuids[index], ())
+            if index in faults.busy:
+                busy = faults.busy[index]
+                loads = tuple(replace(load, utilisation_percent=busy) for load in loads)
+            loads += faults.foreign.get(index, ())
             self._states[index] = advance(model, self._states[index], loads, now)
 
     def _stamp(self, driver: DriverReading) -> DriverReading:

@@ -6,6 +6,7 @@ Knows TOML and what may stand in it; a file with an error changes nothing and sa
 
     [gpu.3]
     state = "lost"                # or reset_required, error, no_permission, missing, hang
+    utilisation_percent = 0       # what jobs on it make of it, in place of the usual
 
     [[gpu.0.process]]             # somebody's process without a job
     pid = 4711
@@ -44,12 +45,16 @@ _GPU = {"hang": GpuState.NOT_ANSWERING, **{state.value: state for state in GpuSt
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """`driver` None: it works. `wrong` is what is wrong with the file, "" for nothing."""
+    """`driver` None: it works. `busy`: utilisation in percent of the jobs on a card.
+
+    `wrong` is what is wrong with the file, "" for nothing.
+    """
 
     driver: DriverState | None = None
     hang: bool = False
     gpus: Mapping[int, GpuState] = field(default_factory=dict)
     foreign: Mapping[int, tuple[SimulatedLoad, ...]] = field(default_factory=dict)
+    busy: Mapping[int, int] = field(default_factory=dict)
     wrong: str = ""
 
 
@@ -95,33 +100,39 @@ def parse_faults(text: str) -> Faults:
         raise ValueError(f"driver = {word!r}; allowed are {', '.join(sorted(_DRIVER))}")
     states: dict[int, GpuState] = {}
     foreign: dict[int, tuple[SimulatedLoad, ...]] = {}
+    busy: dict[int, int] = {}
     cards = document.get("gpu", {})
     if not isinstance(cards, dict):
         raise ValueError("gpu: write a table for each card, as in [gpu.3]")
     for key, card in cards.items():
         if not key.isdigit() or not isinstance(card, dict):
             raise ValueError(f"gpu.{key}: write the index of a card, as in [gpu.3]")
-        _only(card, {"state", "process"}, f"gpu.{key}.")
+        _only(card, {"state", "process", "utilisation_percent"}, f"gpu.{key}.")
+        if "utilisation_percent" in card:
+            busy[int(key)] = _whole(card["utilisation_percent"], f"gpu.{key}.utilisation_percent")
         state = card.get("state", "ok")
         if state not in _GPU:
             raise ValueError(f"gpu.{key}.state = {state!r}; allowed are {', '.join(sorted(_GPU))}")
         if _GPU[state] is not GpuState.OK:
             states[int(key)] = _GPU[state]
         foreign[int(key)] = tuple(_process(one, f"gpu.{key}") for one in card.get("process", []))
-    return Faults(_DRIVER[word], word == "hang", states, foreign)
+    return Faults(_DRIVER[word], word == "hang", states, foreign, busy)
 
 
 def _process(one: object, where: str) -> SimulatedLoad:
     if not isinstance(one, dict):
         raise ValueError(f"{where}.process: write [[{where}.process]] with a pid")
     _only(one, {"pid", "memory_mib", "utilisation_percent"}, f"{where}.process.")
-    pid, memory = one.get("pid"), one.get("memory_mib", 1024)
-    busy = one.get("utilisation_percent", 0)
-    for name, value in (("pid", pid), ("memory_mib", memory), ("utilisation_percent", busy)):
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise ValueError(f"{where}.process.{name} = {value!r}; a whole number is needed")
-    assert isinstance(pid, int)
+    pid = _whole(one.get("pid"), f"{where}.process.pid")
+    memory = _whole(one.get("memory_mib", 1024), f"{where}.process.memory_mib")
+    busy = _whole(one.get("utilisation_percent", 0), f"{where}.process.utilisation_percent")
     return SimulatedLoad((pid,), memory * MIB, busy)
+
+
+def _whole(value: object, name: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"{name} = {value!r}; a whole number is needed")
+    return value
 
 
 def _only(table: Mapping[str, object], allowed: set[str], where: str) -> None:

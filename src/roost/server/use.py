@@ -9,7 +9,7 @@ from roost.core.observation import Observation
 from roost.core.rules.model import Rules
 from roost.core.scheduler.events import GpuUse
 
-EVERY_S = 30.0
+MOST_EVERY_S = 30.0
 # A look that comes later than this after the last one says nothing about the time between.
 LONGEST_S = 5.0
 
@@ -38,10 +38,19 @@ class UseMeter:
                     self._seen_s[gpu.uuid] = self._seen_s.get(gpu.uuid, 0.0) + span_s
         if self._told_at is None:
             self._told_at = now
-        if now < self._told_at + EVERY_S:
+        if now < self._told_at + _every_s(rules):
             return None
         self._told_at = now
         busy = ((uuid, self._busy_s[uuid] / seen_s) for uuid, seen_s in self._seen_s.items())
         report = GpuUse(now, tuple(sorted(busy)))
         self._busy_s, self._seen_s = {}, {}
         return report
+
+
+def _every_s(rules: Rules) -> float:
+    """Often enough that a warning and a stop come about when the rules say."""
+    idle = rules.idle_reclaim
+    if not idle.enabled:
+        return MOST_EVERY_S
+    spans = [span_s / 10.0 for span_s in (idle.after_s, idle.warn_s) if span_s]
+    return max(1.0, min(MOST_EVERY_S, *spans))
