@@ -85,8 +85,15 @@ def test_what_was_held_is_summed_by_day_and_person(store: Store) -> None:
         )
     with store.read() as connection:
         found = history.held_before(connection, day * 10, day * 12)
+        ahead = history.held_before(connection, day * 10, day * 12, 23 * 3600)
     assert [(row["day"], row["user"], row["group"], row["held_s"]) for row in found] == [
         (day * 10, "li", "cv", 3.0), (day * 11, "bo", "nlp", 4.0), (day * 11, "li", "cv", 3.0),
+    ]  # fmt: skip
+    assert {row["class"] for row in found} == {"regular"}
+    # Where it is an hour to midnight when it is midnight in Greenwich.
+    assert [(row["day"], row["user"], row["held_s"]) for row in ahead] == [
+        (day * 10 - 23 * 3600, "li", 1.0), (day * 11 - 23 * 3600, "bo", 4.0),
+        (day * 11 - 23 * 3600, "li", 5.0),
     ]  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from roost.core.replay.history import (
     charged,
     read_history,
     used_before,
+    used_in_month,
 )
 from roost.core.replay.trace import Trace, TraceError
 from roost.core.rules.load import load
@@ -71,7 +72,8 @@ class History:
             self.used, self.past.trace.began_at, rules.fair_share.half_life_s, self.charged(rules)
         )
         cpus, memory_bytes = (self.cpus, self.memory_bytes) if own_servers else (CPUS, MEMORY_BYTES)
-        return World(cpus, memory_bytes, self.people, users, groups)
+        month = used_in_month(self.used, self.past.trace.began_at, rules)
+        return World(cpus, memory_bytes, self.people, users, groups, month)
 
 
 def fetch(context: Context, since: str, costs: Costs) -> History:
@@ -159,7 +161,8 @@ def past_job(row: Mapping[str, Any]) -> PastJob:
 def past_use(row: Mapping[str, Any]) -> PastUse:
     """A day's use, as of its middle."""
     at = (fmt.epoch(row["day"]) or 0.0) + 43200.0
-    return PastUse(row["user"], row["group"], at, row["held_s"])
+    which = PriorityClass(row["class"])
+    return PastUse(row["user"], row["group"], at, row["held_s"], which)
 
 
 def _reason(text: str | None) -> EndReason | None:

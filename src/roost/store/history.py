@@ -60,16 +60,19 @@ def attempts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, lis
     return found
 
 
-def held_before(connection: Connection, from_at: float, to_at: float) -> list[Row]:
-    """`held_s`: GPU seconds that jobs held, by user, group and `day` (its start, of UTC), of the
-    hours in [from_at, to_at)."""
-    day = (usage.c.hour // DAY_S).label("day")
+def held_before(
+    connection: Connection, from_at: float, to_at: float, offset_s: int = 0
+) -> list[Row]:
+    """`held_s`: GPU seconds that jobs held, by user, group, class and `day` (its start, where the
+    clock is `offset_s` ahead of UTC), of the hours in [from_at, to_at)."""
+    day = ((usage.c.hour + offset_s) // DAY_S).label("number")
     held = func.sum(usage.c.held_s).label("held_s")
+    whose = usage.c.user, usage.c.group, usage.c["class"]
     query = (
-        select(usage.c.user, usage.c.group, (day * DAY_S).label("day"), held)
+        select(*whose, (day * DAY_S - offset_s).label("day"), held)
         .where((usage.c.hour >= from_at) & (usage.c.hour < to_at) & (usage.c.job > 0))
-        .group_by(usage.c.user, usage.c.group, day)
-        .order_by(day, usage.c.user, usage.c.group)
+        .group_by(*whose, day)
+        .order_by(day, *whose)
     )
     return _rows(connection, query)
 

@@ -18,6 +18,7 @@ from roost.core.replay.history import (
     read_history,
     regrouped,
     used_before,
+    used_in_month,
     work_of,
 )
 from roost.core.replay.trace import Trace, TraceError
@@ -248,6 +249,29 @@ def test_what_was_used_before_counts_for_fair_share_as_it_decays() -> None:
         for world in (World(), World(used_by_user=users, used_by_group=groups))
     ]
     assert starts == [[0, 50, 90], [0, 59, 50]]
+
+
+def test_what_was_used_this_month_counts_for_budgets_from_the_first_of_the_month_on() -> None:
+    """FROM is the 12th of January 1970 in UTC; in Tokyo the month began nine hours earlier."""
+    urgent = PriorityClass.URGENT
+    used = [
+        PastUse("ann", "default", 3 * HOUR, 4 * HOUR, urgent),
+        PastUse("ann", "default", -HOUR, 8 * HOUR, urgent),
+        PastUse("bo", "default", 5 * HOUR, HOUR),
+    ]
+    rules = load("[classes.urgent]\nbudget = '6h'\n")
+    month = used_in_month(used, FROM, rules)
+    assert month == ((PriorityClass.REGULAR, "bo", HOUR), (urgent, "ann", 4 * HOUR))
+    east = load("time_zone = 'Asia/Tokyo'\n")
+    assert (urgent, "ann", 12 * HOUR) in used_in_month(used, FROM, east)
+
+    asks = Request(1, walltime_s=3 * HOUR)
+    trace = past(job(1, 0, (0, HOUR), request=asks, priority_class=urgent)).trace
+    given = [3 * HOUR]
+    (free,) = replay(trace, GPUS, given, None, rules, SAVES, None, World())
+    (spent,) = replay(trace, GPUS, given, None, rules, SAVES, None, World(used_this_month=month))
+    assert free.first_at == 0
+    assert spent.first_at == pytest.approx(31 * 86400 - FROM), "on the first of February"
 
 
 # -- the law -----------------------------------------------------------------------------------

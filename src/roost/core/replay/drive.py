@@ -15,6 +15,7 @@ from roost.core.replay.trace import Trace, TraceJob
 from roost.core.rules.model import Rules
 from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Wait
 from roost.core.scheduler.events import (
+    BudgetsRestored,
     Event,
     InventoryChanged,
     JobCheckpointed,
@@ -44,13 +45,15 @@ Used = tuple[tuple[str, float], ...]
 @dataclass(frozen=True, slots=True)
 class World:
     """What a team's own history knows besides its jobs: CPUs and memory, the Linux groups of each
-    user, and what users and groups had used when it began, in GPU seconds decayed to then."""
+    user, and what had been used when it began: GPU seconds of users and groups, decayed to then,
+    and of each user within each class since the month began."""
 
     cpus: int = CPUS
     memory_bytes: int = MEMORY_BYTES
     linux_groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     used_by_user: Used = ()
     used_by_group: Used = ()
+    used_this_month: tuple[tuple[PriorityClass, str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +127,8 @@ def _beginning(at: float, gpus: Sequence[Gpu], rules: Rules, world: World) -> li
     ]
     if world.used_by_user:
         told.append(UsageRestored(at, world.used_by_user, world.used_by_group))
+    if world.used_this_month:
+        told.append(BudgetsRestored(at, world.used_this_month))
     return told
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from roost.core.model import EndReason, Grant, PriorityClass, Request
 from roost.core.replay.drive import Costs, Used
 from roost.core.replay.trace import Trace, TraceError, TraceJob
+from roost.core.rules.calendar import Calendar
 from roost.core.rules.model import Rules
 from roost.core.rules.who import group_of, groups_of
 
@@ -56,6 +57,7 @@ class PastUse:
     group: str
     at: float
     gpu_s: float
+    priority_class: PriorityClass = PriorityClass.REGULAR
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,3 +282,16 @@ def used_before(
         users[one.user] = users.get(one.user, 0.0) + left
         groups[group] = groups.get(group, 0.0) + left
     return tuple(sorted(users.items())), tuple(sorted(groups.items()))
+
+
+def used_in_month(
+    used: Sequence[PastUse], at: float, rules: Rules
+) -> tuple[tuple[PriorityClass, str, float], ...]:
+    """GPU seconds of each user within each class since the month of the rules' time zone began."""
+    begin = Calendar(rules).month_of(at)[0]
+    found: dict[tuple[PriorityClass, str], float] = {}
+    for one in used:
+        if begin <= one.at < at:
+            key = one.priority_class, one.user
+            found[key] = found.get(key, 0.0) + one.gpu_s
+    return tuple((which, user, gpu_s) for (which, user), gpu_s in sorted(found.items()))

@@ -110,9 +110,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "整个时段都按今天的规则和 GPU 计算，不论当时的规则和 GPU 是怎样的。",
     ),
     "unknown.usage": (
-        "What was used before counts for fair share, by the day, and for no budget; jobs that were"
-        " on hold count as ready from their submission.",
-        "时段之前的用量按天计入公平份额，不计入额度；曾被暂缓的作业视为提交后即可运行。",
+        "What was used before counts by the day. How busy GPUs were is not replayed: held is held."
+        " Jobs that were on hold count as ready from their submission.",
+        "时段之前的用量按天计入。GPU 有多忙不重放：占用即算使用。曾被暂缓的作业视为提交后即可"
+        "运行。",
     ),
     "unknown.before": (
         "Begun or waiting when the period begins: {count}. They take part, with what was left to"

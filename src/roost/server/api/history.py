@@ -17,7 +17,7 @@ from fastapi import APIRouter, Query, Response
 
 from roost.server.api.context import Call, Caller, answer
 from roost.server.api.recorded import HistoryOut
-from roost.server.api.render import iso
+from roost.server.api.render import iso, offset_of
 from roost.server.api.submitted import time_of
 from roost.server.refusal import RefusalError
 from roost.store import history as queries
@@ -59,7 +59,8 @@ async def history(
             attempts = queries.attempts_of(connection, again)
             if seen is not None:
                 return live, ended, attempts, []
-            used = queries.held_before(connection, start - REMEMBERED_S, start)
+            offset_s = offset_of(start, zone)
+            used = queries.held_before(connection, start - REMEMBERED_S, start, offset_s)
             return live, ended, attempts, used
 
     live, ended, attempts, used = await context.in_thread(look)

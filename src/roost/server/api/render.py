@@ -48,6 +48,15 @@ def iso(at: float | None, time_zone: str) -> str | None:
         return None
 
 
+def offset_of(at: float, time_zone: str) -> int:
+    """Seconds that the clock on the wall there is ahead of UTC then; 0 for a time without a date."""
+    try:
+        ahead = datetime.fromtimestamp(at, zone(time_zone)).utcoffset()
+    except (OverflowError, ValueError, OSError):
+        return 0
+    return 0 if ahead is None else int(ahead.total_seconds())
+
+
 def clock_of(now: float, time_zone: str) -> Callable[[float], str]:
     """Writes times as people read them: the hour today, else the day as well."""
     today = datetime.fromtimestamp(now, zone(time_zone)).date()
