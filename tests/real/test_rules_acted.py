@@ -96,3 +96,31 @@ def test_a_job_on_a_gpu_that_does_nothing_is_told_and_then_stopped(tmp_path: Pat
         assert [(row["action"], row["subject"]) for row in audit[:2]] == [
             ("stop", f"job {idle}"), ("warn", f"job {idle}"),
         ]  # fmt: skip
+
+
+def test_a_job_that_can_use_some_to_many_gpus_takes_what_is_free() -> None:
+    """Kept over a restart, seen by the job, told by `roost show`."""
+    with (
+        rig.accounts("lin", prefix="acted-") as (lin,),
+        rig.daemon("--simulate", "4xA100") as roost,
+    ):
+        holder = roost.run(lin.name, "--", "sleep", "600")
+        count = 'echo "$CUDA_VISIBLE_DEVICES" | tr , "\\n" | wc -l'
+        first = roost.run(lin.name, "-g", "2..8", "--", "sh", "-c", count)
+        ended = roost.wait_state(first, "COMPLETED")
+        assert len(ended["gpus"]) == 3
+        home = Path(f"/home/{lin.name}")
+        assert (home / f"roost-{first}.out").read_text().strip() == "3"
+        assert "2 to 8 GPUs" in roost.cli(lin.name, "show", str(first)).stdout
+
+        others = roost.run(lin.name, "-g", "3", "--", "sleep", "600")
+        waiting = roost.run(lin.name, "-g", "2..8", "--", "sleep", "600")
+        roost.stop()
+        roost.start()
+        roost.cli(lin.name, "cancel", str(others))
+        assert len(roost.wait_state(waiting, "RUNNING")["gpus"]) == 3
+        roost.cli(lin.name, "cancel", str(holder), str(waiting))
+
+        wrong = roost.cli(lin.name, "run", "-g", "8..2", "--", "true", check=False)
+        assert wrong.returncode == 1
+        assert "write the fewer first, as 2..8" in wrong.stderr

@@ -90,7 +90,7 @@ _SERVED = (
 )
 
 RUN_OPTIONS = (
-    Option("-g --gpus", "N", "whole"),
+    Option("-g --gpus", "N[..M]", "gpus"),
     Option("--gpu-mem", "SIZE", "size"),
     Option("--gpu-model", "MODEL"),
     Option("--class", "CLASS", choices=CLASSES),

@@ -151,6 +151,8 @@ def body_of(
     body: dict[str, Any] = {
         name: options[key] for key, name in _DIRECT.items() if options.get(key) is not None
     }
+    if isinstance(body.get("gpus"), tuple):
+        body["gpus"], body["gpus_most"] = body["gpus"]
     if script is None:
         after = bool(options.get("after"))
         try:

@@ -89,7 +89,12 @@ def asked(request: Any, say: Callable[..., str]) -> str:
     if request.get("gpu_memory_bytes"):
         parts.append(say("asked_share", size=fmt.size(request["gpu_memory_bytes"])))
     elif request.get("gpus") is not None:
-        parts.append(fmt.count(say, "gpu", request["gpus"]))
+        most = request.get("gpus_most")
+        parts.append(
+            say("asked_range", least=request["gpus"], most=most)
+            if most
+            else fmt.count(say, "gpu", request["gpus"])
+        )
     if request.get("gpu_model"):
         parts.append(str(request["gpu_model"]))
     if request.get("cpus"):

@@ -39,6 +39,12 @@ def count(name: str, text: str) -> int:
     return value
 
 
+def gpus(name: str, text: str) -> int | tuple[int, int]:
+    """ "4", or "2..8": at least 2, and up to 8 where they are free."""
+    least, dots, most = text.partition("..")
+    return (whole(name, least), whole(name, most)) if dots else whole(name, text)
+
+
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 
 
@@ -234,6 +240,7 @@ def _decimal(text: str) -> bool:
 
 READERS: dict[str, Callable[[str, str], Any]] = {
     "whole": whole,
+    "gpus": gpus,
     "count": count,
     "size": size,
     "duration": duration,

@@ -84,6 +84,7 @@ class Who(TypedDict):
 class Request(TypedDict):
     gpus: int
     gpu_memory_bytes: int | None
+    gpus_most: int | None
     gpu_model: str | None
     cpus: int
     memory_bytes: int | None
@@ -180,6 +181,7 @@ Submission = TypedDict(
         "group": str,
         "class": str,
         "gpus": int,
+        "gpus_most": int,
         "gpu_memory_bytes": int,
         "gpu_model": str,
         "cpus": int,

@@ -105,7 +105,8 @@ class Gpu:
 class Request:
     """What a job asks for: `gpus` whole GPUs, or `gpu_memory_bytes` on one GPU marked shared.
 
-    `gpus` may be 0 for a job on CPUs alone. `cpus` 0: none are kept for it, it shares those of the
+    `gpus` may be 0 for a job on CPUs alone. `gpus_most`: it can use up to so many, and `gpus` are
+    the least. `cpus` 0: none are kept for it, it shares those of the
     machine with everybody. `walltime_s` None means no limit was given.
     """
 
@@ -115,6 +116,7 @@ class Request:
     cpus: int = 0
     memory_bytes: int | None = None
     walltime_s: float | None = None
+    gpus_most: int | None = None
 
     @property
     def shared(self) -> bool:

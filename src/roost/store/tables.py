@@ -44,6 +44,7 @@ jobs = Table(
     Column("gpus", Integer, nullable=False),
     Column("gpu_memory_bytes", BigInteger),
     Column("gpu_model", Text),
+    Column("gpus_most", Integer),
     Column("cpus", Integer, nullable=False),
     Column("memory_bytes", BigInteger),
     Column("walltime_s", BigInteger),

@@ -310,10 +310,10 @@ class World:
         assert len(set(uuids)) == len(uuids)
         assert not self.unusable & set(uuids), "started on a GPU that cannot be used"
         if request.gpu_memory_bytes is None:
-            assert len(uuids) == request.gpus
+            assert request.gpus <= len(uuids) <= (request.gpus_most or request.gpus)
             servers = {self.gpus[uuid].server for uuid in uuids}
             sizes = Counter(gpu.server for gpu in self.gpus.values())
-            assert len(servers) <= max(1, -(-request.gpus // max(sizes.values())))
+            assert len(servers) <= max(1, -(-len(uuids) // max(sizes.values())))
             assert not any(self.foreign.get(uuid) for uuid in uuids), "started beside a stranger"
         else:
             assert [grant.memory_bytes for grant in grants] == [request.gpu_memory_bytes]

@@ -207,10 +207,12 @@ def work_of(
 
 
 def _gpus(request: Request, grants: Sequence[Grant], gpu_bytes: Mapping[str, int]) -> float:
-    """Whole GPUs, or the part of one that the share was of the GPU that it was on."""
+    """Whole GPUs, those it had where it could use some to many; or the part of one that the share
+    was of the GPU that it was on."""
     share = request.gpu_memory_bytes
     if share is None:
-        return float(request.gpus)
+        had = len(grants) if request.gpus_most is not None else 0
+        return float(had or request.gpus)
     own = [gpu_bytes[grant.gpu_uuid] for grant in grants if gpu_bytes.get(grant.gpu_uuid)]
     size = own[0] if own else max(gpu_bytes.values(), default=0)
     return min(1.0, share / size) if size else 1.0

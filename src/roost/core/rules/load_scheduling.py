@@ -15,6 +15,7 @@ def scheduling_of(table: Table, base: Scheduling) -> Scheduling:
     delay_s = table.span("delay", base.delay_s)
     margin_s = table.span("margin", base.margin_s)
     min_run_s = table.span("min_run", base.min_run_s)
+    elastic_wait_s = table.span("elastic_wait", base.elastic_wait_s)
     found = Scheduling(
         mode=table.text("mode", base.mode, MODES),
         stretch=table.number("stretch", base.stretch, 0.0),
@@ -24,6 +25,7 @@ def scheduling_of(table: Table, base: Scheduling) -> Scheduling:
         delay_factor=table.number("delay_factor", base.delay_factor, 0.0),
         margin_s=base.margin_s if margin_s is None else margin_s,
         min_run_s=base.min_run_s if min_run_s is None else min_run_s,
+        elastic_wait_s=base.elastic_wait_s if elastic_wait_s is None else elastic_wait_s,
     )
     table.close()
     return found

@@ -87,6 +87,9 @@ class Scheduling:
     remaining time × GPUs^`width`, at most `delay_s` + `delay_factor` × the time in which the queue
     that it found drains, and `tail` × its expected remaining time. Turns that differ by less than
     `margin_s` take nothing away.
+
+    `elastic_wait_s`: for so long after its submission a job that can use 2 to 8 GPUs waits for all
+    8; then it takes what is there.
     """
 
     mode: str = "fair"
@@ -97,6 +100,7 @@ class Scheduling:
     delay_factor: float = 0.7
     margin_s: float = 3600.0
     min_run_s: float = 600.0
+    elastic_wait_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

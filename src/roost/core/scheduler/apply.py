@@ -108,9 +108,11 @@ class Changes:
         if rules.fair_share.charge != charged:
             for number in state.active:
                 charge(state, state.entries[number])
-        if not otherwise:
-            return
         for entry in state.entries.values():
+            if entry.asked is not None and entry.state is JobState.PENDING:
+                settle(state, self._begins, entry)
+            if not otherwise:
+                continue
             if state.foresees:
                 state.foresee(entry)
             if entry.job.id in state.queue:

@@ -9,6 +9,7 @@ from heapq import heappop, heappush
 
 from roost.core.model import Job, JobState
 from roost.core.scheduler.decisions import Finish
+from roost.core.scheduler.elastic import shape, waits_until
 from roost.core.scheduler.entry import Entry
 from roost.core.scheduler.order import turn_of
 from roost.core.scheduler.state import State
@@ -45,6 +46,12 @@ def ready(state: State, entry: Entry) -> bool:
 
 def settle(state: State, begins: Begins, entry: Entry) -> None:
     """Puts a waiting job into the queue or takes it out, as it is now."""
+    if entry.job.request.gpus_most is not None or entry.asked is not None:
+        state.queue.remove(entry.job)
+        shape(state, entry)
+        until = waits_until(state, entry)
+        if until is not None:
+            begins.add(until, entry.job.id)
     if ready(state, entry):
         state.queue.insert(entry.job, turn_of(state.policy, entry, state.now))
         return

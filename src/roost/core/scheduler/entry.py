@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roost.core.model import Grant, Job, JobState
+from roost.core.model import Grant, Job, JobState, Request
 from roost.core.scheduler.leaving import Leaving
 from roost.core.scheduler.reserved import NEVER
 
@@ -28,6 +28,8 @@ class Entry:
 
     `done_s`: run time of earlier attempts that was not lost. `expected_s`: forecast of its whole
     run time, None where there is none. `most_behind_s`: for how long later ones may pass it.
+
+    `asked`: of an elastic job, the request as it was; that of `job` is what it asks for now.
 
     `warning`: of what the job that runs is to be told, though it goes on; `warned_of` is the
     instant of the last such. `idle_warned_at`: when it was told that it is idle; `idle_part`: it
@@ -55,6 +57,7 @@ class Entry:
     idle_warned_at: float | None = None
     idle_part: bool = False
     charged: int = 0
+    asked: Request | None = None
 
     @property
     def grants_held(self) -> bool:

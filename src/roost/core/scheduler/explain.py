@@ -13,6 +13,7 @@ from roost.core.rules.windows import Refusal
 from roost.core.scheduler.booked import booked_reasons
 from roost.core.scheduler.budgets import Overdraft
 from roost.core.scheduler.decisions import Reason, Wait
+from roost.core.scheduler.elastic import waits_until
 from roost.core.scheduler.entry import Entry
 from roost.core.scheduler.grants import find_grants
 from roost.core.scheduler.idle import idle_for_s, lately_used
@@ -189,6 +190,11 @@ class Explainer:
             )  # fmt: skip
         if found and not request.shared and not any(r.code.endswith("never") for r in found):
             found += self._who(entry)
+        until = waits_until(state, entry)
+        if found and until is not None and entry.asked is not None:
+            found.append(
+                _reason("elastic", "scheduling.elastic_wait", begin_at=until, need=entry.asked.gpus)
+            )
         found += booked_reasons(self._state, self._pool, entry)
         if not found or way:
             found += [self._behind(r) for r in way]

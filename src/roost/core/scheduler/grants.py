@@ -13,11 +13,16 @@ from roost.core.scheduler.state import State
 
 
 def find_grants(
-    pool: Pool, entry: Entry, way: Sequence[Reservation], only: Collection[str] = ()
+    pool: Pool,
+    entry: Entry,
+    way: Sequence[Reservation],
+    only: Collection[str] = (),
+    count: int | None = None,
 ) -> tuple[Grant, ...] | None:
     """The GPUs that the job would get now, past the reservations and bookings in its way; None: no
-    room. `only`: of these, where any are named."""
+    room. `only`: of these, where any are named. `count`: so many whole ones, not as few as do."""
     request = entry.job.request
+    gpus = request.gpus if count is None else count
     banned = pool.barred(entry, way)
     if only:
         banned = banned.union(uuid for uuid in pool.nodes.by_uuid if uuid not in only)
@@ -27,14 +32,12 @@ def find_grants(
     if not request.gpus:
         return None if pool.shut(entry) else ()
     if entry.claim is None:
-        if request.gpus > pool.free_count:
+        if gpus > pool.free_count:
             return None
         if pool.nodes.alike and request.gpu_model is None:
-            found = pool.nodes.take_alike(request.gpus, banned)
+            found = pool.nodes.take_alike(gpus, banned)
             return None if found is None else tuple([Grant(slot.gpu.uuid) for slot in found])
-    chosen = choose_whole(
-        pool.whole_for(entry, banned), request.gpus, pool.islands, pool.nodes.largest
-    )
+    chosen = choose_whole(pool.whole_for(entry, banned), gpus, pool.islands, pool.nodes.largest)
     return None if chosen is None else tuple(Grant(slot.gpu.uuid) for slot in chosen)
 
 

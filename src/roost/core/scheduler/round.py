@@ -10,10 +10,12 @@ from heapq import heappop, heappush
 
 from roost.core.model import EndReason, Grant, JobState, PriorityClass
 from roost.core.scheduler.decisions import Decision, Preempt, Start, Stop, Warn
+from roost.core.scheduler.elastic import sizes
 from roost.core.scheduler.entry import STUCK_AFTER_S, Entry
 from roost.core.scheduler.grants import claim_holds, find_grants
 from roost.core.scheduler.hours import told_to_end
 from roost.core.scheduler.limits import (
+    UNITS,
     least_units,
     refusals,
     share_units,
@@ -334,7 +336,7 @@ class Round:
             memory_bytes = min(memory_bytes, reservation.spare_memory_bytes)
         if request.cpus > cpus or need > memory_bytes:
             return False
-        grants = find_grants(self._pool, entry, way, only)
+        grants = self._grants(entry, way, only)
         if grants is None:
             return False
         if request.gpu_memory_bytes is not None:
@@ -345,6 +347,21 @@ class Round:
         for reservation in way:
             reservation.take(request.cpus, need)
         return True
+
+    def _grants(
+        self, entry: Entry, way: Sequence[Reservation], only: Collection[str]
+    ) -> tuple[Grant, ...] | None:
+        """Where the job can use more GPUs than it needs: as many as are free and allowed."""
+        request = entry.job.request
+        if request.gpus_most is None:
+            return find_grants(self._pool, entry, way, only)
+        free = len(self._pool.whole_for(entry, self._pool.barred(entry, way)))
+        for count in sizes(entry, free):
+            if count == request.gpus or not self._refusals(entry, count * UNITS):
+                found = find_grants(self._pool, entry, way, only, count)
+                if found is not None:
+                    return found
+        return None
 
     def _start(self, entry: Entry, grants: tuple[Grant, ...]) -> None:
         self._state.start(entry, grants)

@@ -109,6 +109,9 @@ def _whole(gpus: Sequence[Gpu], job: Job) -> list[Problem]:
     request = job.request
     if request.gpus <= 0:
         return [_problem("gpus_few", "gpus", given=request.gpus, total=len(gpus))]
+    if request.gpus_most is not None and request.gpus_most < request.gpus:
+        most = request.gpus_most
+        return [_problem("gpus_range", "gpus_most", given=request.gpus, most=most)]
     right = list(gpus)
     if request.gpu_model is not None:
         right = [gpu for gpu in gpus if model_matches(gpu.model, request.gpu_model)]

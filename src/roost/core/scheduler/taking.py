@@ -206,5 +206,5 @@ def _on(
             picked.remove(one)
             got -= len(one[1])
     given = sorted([*have, *(slot for _, mine in picked for slot in mine)], key=lambda s: s.order)
-    gpus = sum(state.entries[number].job.request.gpus for number, _ in picked)
+    gpus = sum(len(state.entries[number].grants) for number, _ in picked)
     return Taking(gpus, node.order, tuple(number for number, _ in picked), tuple(given[:count]))

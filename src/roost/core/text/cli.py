@@ -115,6 +115,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "cpu_1": ("1 CPU core", "1 个 CPU 核"),
     "cpu_n": ("{count} CPU cores", "{count} 个 CPU 核"),
     "asked_share": ("{size} of a shared GPU", "共享卡上 {size}"),
+    "asked_range": ("{least} to {most} GPUs", "{least} 到 {most} 张 GPU"),
     "asked_time": ("at most {span}", "最长 {span}"),
     "git_dirty": (" with changes", "（有改动）"),
     "source_changed": (

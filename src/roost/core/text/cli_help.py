@@ -68,7 +68,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "、%x 名称、%u 用户。\n"
         "容量：10G、512M。时长：90m、4h、1d12h、2:30:00。",
     ),
-    "run.--gpus": ("whole GPUs (1)", "整卡数量（默认 1）"),
+    "run.--gpus": (
+        "whole GPUs (1); 2..8: at least 2, up to 8 where they are free",
+        "整卡数量（默认 1）；2..8 表示至少 2 张，有空闲时最多 8 张",
+    ),
     "run.--gpu-mem": ("a share: this much memory of a shared GPU", "共享卡上的显存份额"),
     "run.--gpu-model": ("only on GPUs of this model", "只用这种型号的 GPU"),
     "run.--class": (

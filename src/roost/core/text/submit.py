@@ -43,6 +43,10 @@ MESSAGES = {
         "{given_gpus} were asked for; a job needs at least 1, this server has {total}",
         "申请了 {given_gpus}；作业至少需要 1 张，本服务器共有 {total} 张",
     ),
+    "gpus_range": (
+        "at least {given_gpus} and at most {most} were asked for; write the fewer first, as 2..8",
+        "申请了至少 {given_gpus}、至多 {most} 张；请先写较小的数，例如 2..8",
+    ),
     "gpus_none": (
         "{given_gpus} were asked for; this server has none now",
         "申请了 {given_gpus}；本服务器目前没有 GPU",

@@ -163,6 +163,10 @@ MESSAGES = {
         " now (--time)",
         "本服务器自 {begin_at} 起维护；在此之前能结束的作业可以先运行（--time）",
     ),
+    "elastic": (
+        "waits for as many until {begin_at}, then takes what is free, {need_gpus} or more",
+        "在 {begin_at} 之前等待这么多，之后有多少用多少，至少 {need_gpus}",
+    ),
     "behind": (
         "job {job} of {user} goes first and keeps the GPUs, CPUs and memory it waits for",
         "{user} 的作业 {job} 排在前面，保留着它所等待的 GPU、CPU 与内存",

@@ -145,6 +145,7 @@ def _job(row: queries.Row, attempts: Sequence[queries.Row] | None, zone: str) ->
         "state": row["state"],
         "request": {
             "gpus": row["gpus"],
+            "gpus_most": row["gpus_most"],
             "gpu_memory_bytes": row["gpu_memory_bytes"],
             "gpu_model": row["gpu_model"],
             "cpus": row["cpus"],

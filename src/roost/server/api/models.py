@@ -120,6 +120,7 @@ class SubmissionIn(_In):
         None
     )
     gpus: Annotated[int, Field(ge=-(2**31), le=2**31)] | None = None
+    gpus_most: Annotated[int, Field(ge=-(2**31), le=2**31)] | None = None
     gpu_memory_bytes: Annotated[int, Field(ge=-(2**62), le=2**62)] | None = None
     gpu_model: Annotated[str, Field(max_length=MAX_NAME)] | None = None
     cpus: Annotated[int, Field(ge=-(2**31), le=2**31)] = 0
@@ -241,6 +242,7 @@ class WhoOut(_Out):
 
 class RequestOut(_Out):
     gpus: int
+    gpus_most: int | None
     gpu_memory_bytes: int | None
     gpu_model: str | None
     cpus: int

@@ -49,7 +49,7 @@ def iso(at: float | None, time_zone: str) -> str | None:
 
 
 def offset_of(at: float, time_zone: str) -> int:
-    """Seconds that the clock on the wall there is ahead of UTC then; 0 for a time without a date."""
+    """Seconds that the clock on the wall there is ahead of UTC; 0 for a time without a date."""
     try:
         ahead = datetime.fromtimestamp(at, zone(time_zone)).utcoffset()
     except (OverflowError, ValueError, OSError):
@@ -160,6 +160,7 @@ def job_json(
         "gpu_memory_bytes": request.gpu_memory_bytes,
         "request": {
             "gpus": request.gpus,
+            "gpus_most": request.gpus_most,
             "gpu_memory_bytes": request.gpu_memory_bytes,
             "gpu_model": request.gpu_model,
             "cpus": request.cpus,

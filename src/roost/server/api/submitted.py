@@ -56,6 +56,7 @@ def intent_of(given: SubmissionIn, person: Person, rules: Rules, key: str | None
             cpus=given.cpus,
             memory_bytes=given.memory_bytes,
             walltime_s=given.walltime_s,
+            gpus_most=given.gpus_most,
         ),
         given=JobInput(
             argv=argv,
