@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from roost.core.model import JobState
 from roost.core.scheduler.decisions import Preempt
-from tests.core.scheduler.pictures import NO_MIN_RUN, World
+from tests.core.scheduler.pictures import NO_MIN_RUN, World, servers_of
 
 
 def preempted(world: World) -> list[int]:
@@ -248,3 +248,16 @@ def test_the_victims_are_the_cheapest_of_all_sets_and_each_is_needed(
     if best:
         world.give_way()
         assert urgent in world.running()
+
+
+def test_free_gpus_on_two_servers_are_not_two_on_one() -> None:
+    """One is free on each; the background job beside one of them makes room on its server."""
+    world = World(gpus=servers_of(2, 2), text=NO_MIN_RUN)
+    for user, which in (("li", "regular"), ("wu", "regular"), ("bob", "background")):
+        world.submit(user, 1, which)
+    assert world.picture() == "g0:li g1:wu g2:bob g3:-"
+    world.end(2)
+    world.submit("alice", 2, "urgent")
+    assert world.picture() == "g0:li g1:- g2:~bob g3:-"
+    world.give_way()
+    assert world.picture() == "g0:li g1:bob g2:alice g3:alice"

@@ -134,6 +134,9 @@ class Run:
         ends = self._ends
         while ends and not self._holds(ends[0][1], ends[0][2]):
             heappop(ends)
+        if self._begun and len(self._state.nodes.all) > 1:
+            # On several servers what has started can show a way for others, found at the next look.
+            return self._state.now
         due = self._machine.next_time()
         if due is None or (not ends and due - self._quiet_since > QUIET_S):
             due = NEVER

@@ -84,6 +84,25 @@ def _yields(state: State, entry: Entry, number: int) -> bool:
 
 
 def _plan_whole(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
+    """Of several servers that could hold the job, the one where the least work is lost."""
+    nodes = pool.nodes
+    if len(nodes.all) == 1 or entry.job.request.gpus > nodes.largest:
+        return _plan_on(state, pool, entry, banned)
+    best: tuple[int, int, tuple[int, ...]] | None = None
+    chosen: Plan | None = None
+    for node in nodes.all:
+        elsewhere = [s.gpu.uuid for other in nodes.all if other is not node for s in other.slots]
+        found = _plan_on(state, pool, entry, {*banned, *elsewhere})
+        if found is None:
+            continue
+        loss = sum(state.entries[number].lost_work(state.now) for number in found.victims)
+        rank = loss, len(found.victims), found.victims
+        if best is None or rank < best:
+            best, chosen = rank, found
+    return chosen
+
+
+def _plan_on(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
     request = entry.job.request
     free = pool.whole_for(entry, banned)
     cpus, memory_bytes = pool.room_for(entry)
