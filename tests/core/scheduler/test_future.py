@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
 from roost.core.model import Booking, Gpu
@@ -145,10 +145,20 @@ def goes_on(world: LivingWorld, ends_at: EndsAt) -> dict[int, float]:
     return {n: world.first_start[n] for n in waiting if n in world.first_start}
 
 
+# On two servers the start of the last job shows a way for the one before it.
+ONE_SHOWS_THE_WAY = [
+    Coming("li", 1, "urgent", 10, 5, 0, True, False, False, 0),
+    Coming("li", 4, "regular", 120, 100, 0, False, True, False, 0),
+    Coming("alice", 1, "background", 10, 100, 7, False, False, False, 0),
+    Coming("alice", 2, "regular", 60, 5, 0, True, True, False, 0),
+    Coming("alice", 2, "urgent", 60, 5, 0, True, False, False, 0),
+    Coming("bob", 1, "regular", None, 50, 0, False, True, False, 0),
+]
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @MANY
+@example(MACHINES[2], "default", ONE_SHOWS_THE_WAY, None)
 @given(st.sampled_from(MACHINES), st.sampled_from(sorted(RULES)), JOBS, BOOKINGS)
 def test_each_job_starts_when_it_was_foreseen(
     machine: list[Gpu], rules: str, jobs: list[Coming], booked: Booked
