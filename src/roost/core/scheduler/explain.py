@@ -143,6 +143,7 @@ class Explainer:
         code = f"limit_{refusal.what}_never" if refusal.never else f"limit_{refusal.what}"
         scope = f"{kind}_{'class' if which and kind != 'class' else 'all'}"
         if refusal.what == "walltime":
+            scope = "class_each" if kind == "class" else scope
             return _reason(
                 code, refusal.rule, scope=scope, name=name, priority_class=which,
                 longest_s=refusal.most,
@@ -176,7 +177,8 @@ class Explainer:
             return [_reason("no_inventory")]
         way = self._way(entry)
         found = []
-        if find_grants(self._pool, entry, ()) is None:
+        wanted = request.gpus or request.shared
+        if wanted and find_grants(self._pool, entry, ()) is None:
             found += self._share(entry) if request.shared else self._whole(entry)
         cpus, memory_bytes = self._pool.room_for(entry)
         if request.cpus > cpus:

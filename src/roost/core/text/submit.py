@@ -48,7 +48,7 @@ MESSAGES = {
         "申请了至少 {given_gpus}、至多 {most} 张；请先写较小的数，例如 2..8",
     ),
     "gpus_none": (
-        "{given_gpus} were asked for; this server has none now",
+        "asked for {given_gpus}, but this server has none now",
         "申请了 {given_gpus}；本服务器目前没有 GPU",
     ),
     "gpus_many": (

@@ -61,11 +61,11 @@ MESSAGES = {
     "limit_jobs_never": ("{who} may run no jobs", "{who} 不允许运行作业"),
     "limit_walltime": (
         "at this hour {who} may run for {longest} at most: ask for a walltime within it, or wait",
-        "此时段 {who} 的作业最长可运行 {longest}：请申请更短的时长，或等待",
+        "此时段 {who} 单次最长可运行 {longest}：请申请更短的时长，或等待",
     ),
     "limit_walltime_never": (
         "{who} may run for {longest} at most: ask for a walltime within it",
-        "{who} 的作业最长可运行 {longest}：请申请更短的时长",
+        "{who} 单次最长可运行 {longest}：请申请更短的时长",
     ),
     "window": (
         "jobs longer than {over} start only in the window {window}, which opens at {opens_at}",
@@ -103,6 +103,7 @@ MESSAGES = {
         "组 {name} 的 {priority_class} 作业",
     ),
     "scope_class_all": ("{priority_class} jobs together", "全部 {priority_class} 作业"),
+    "scope_class_each": ("{priority_class} jobs", "{priority_class} 作业"),
     "rule": ("{sentence} (rules: {rule})", "{sentence}（规则：{rule}）"),
     "gpus": (
         "waits for {need_gpus}: {free_are} free",
@@ -190,7 +191,7 @@ MESSAGES = {
         "{user} 的作业 {job} 正在结束",
     ),
     "preempts": (
-        "{gpus_text} will be taken from {count_jobs} that run, once the rest is there too",
+        "{gpus_text} will be taken from {count_jobs} now running, once the rest is there too",
         "其余资源到位后，将从 {count_jobs}抢占 {gpus_text}",
     ),
     "min_run": (
