@@ -7,7 +7,7 @@ must always hold; so each test that uses it is also a test of those laws.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from roost.core.scheduler.events import (
     RulesChanged,
     TimeReached,
 )
-from roost.core.scheduler.limits import applied_limits
+from roost.core.scheduler.limits import Applied, applied_limits
 from roost.core.scheduler.scheduler import Scheduler
 from roost.core.text.wait import render_wait
 
@@ -126,6 +126,7 @@ class World:
         memory: str | None = None,
         group: str = "default",
         requeue: bool = True,
+        most: int | None = None,
         **more: Any,
     ) -> Job:
         request = Request(
@@ -135,6 +136,7 @@ class World:
             cpus=cpus,
             memory_bytes=None if memory is None else parse_size(memory),
             walltime_s=None if time is None else int(parse_duration(time)),
+            gpus_most=most,
         )
         job = Job(
             len(self.jobs) + 1, user, group, PriorityClass(which), request, self.now,
@@ -368,27 +370,42 @@ class World:
         assert sum(request.cpus for request in requests) <= self.cpus
         assert sum(request.memory_bytes or 0 for request in requests) <= self.memory_bytes
 
+    def near_a_limit(self, job: Job) -> bool:
+        """With one GPU more for the job a limit would be broken; waiting claims count as held."""
+        claimed = sum(job.request.gpus for n, job in self.jobs.items() if self._claims(n))
+        return any(
+            one.limit.max_gpus is not None and gpus + claimed + 1 > one.limit.max_gpus
+            for one, gpus, _ in self._counted(job)
+        )
+
+    def _claims(self, number: int) -> bool:
+        return self.states[number] is JobState.PENDING and "preempting" in self.codes(number)
+
     def _limits_hold(self, started: Job) -> None:
-        """Counts from the book, by hand, what `started` makes of each limit that fits it."""
-        job_limits = applied_limits(self.rules, started.user, started.group, started.priority_class)
-        for one in job_limits:
-            kind, name, which = one.key
-            gpus, jobs = 0.0, 0
-            for number, grants in self.held.items():
-                job = self.jobs[number]
-                subjects = {
-                    "user": [job.user], "group": lineage(self.rules, job.group), "class": [""]
-                }  # fmt: skip
-                if name in subjects[kind] and which in ("", job.priority_class.value):
-                    jobs += 1
-                    for grant in grants:
-                        total = self.gpus[grant.gpu_uuid].memory_bytes
-                        gpus += 1 if grant.memory_bytes is None else grant.memory_bytes / total
+        """What `started` makes of each limit that fits it."""
+        for one, gpus, jobs in self._counted(started):
             assert one.limit.max_gpus is None or gpus <= one.limit.max_gpus + 1e-9, one.path
             assert one.limit.max_jobs is None or jobs <= one.limit.max_jobs, one.path
         if started.array_id is not None and started.array_limit is not None:
             together = [n for n in self.held if self.jobs[n].array_id == started.array_id]
             assert len(together) <= started.array_limit
+
+    def _counted(self, job: Job) -> Iterator[tuple[Applied, float, int]]:
+        """Each limit that fits the job, with GPUs and jobs by the book, counted by hand."""
+        for one in applied_limits(self.rules, job.user, job.group, job.priority_class):
+            kind, name, which = one.key
+            gpus, jobs = 0.0, 0
+            for number, grants in self.held.items():
+                other = self.jobs[number]
+                subjects = {
+                    "user": [other.user], "group": lineage(self.rules, other.group), "class": [""]
+                }  # fmt: skip
+                if name in subjects[kind] and which in ("", other.priority_class.value):
+                    jobs += 1
+                    for grant in grants:
+                        total = self.gpus[grant.gpu_uuid].memory_bytes
+                        gpus += 1 if grant.memory_bytes is None else grant.memory_bytes / total
+            yield one, gpus, jobs
 
     def change_rules(self, rules: Rules) -> None:
         self.rules = rules

@@ -141,6 +141,15 @@ def test_claims_of_one_person_do_not_exceed_the_budget_together() -> None:
     assert world.codes(second) == ["budget"]
 
 
+def test_a_share_that_the_budget_stops_says_so() -> None:
+    """How much of a GPU it is shows only on the GPU that it would get."""
+    world = world_at(at("UTC", 2026, 5, 4), 2, "shared_gpus = [0]\n" + BUDGET)
+    fits = world.submit("li", which="urgent", share="20G", time="32h")
+    late = world.submit("li", which="urgent", share="20G", time="32h")
+    assert fits in world.held
+    assert world.codes(late) == ["budget"]
+
+
 def test_a_submission_that_no_budget_covers_is_refused() -> None:
     world = World(4, BUDGET)
     assert refused(world, "li", 2, which="urgent", time="6h", group="default") == [

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from roost.core.rules.load import load
-from roost.core.scheduler.events import JobSubmitted
 from tests.core.scheduler.pictures import World, servers_of
 from tests.core.scheduler.test_submission import refused
 
@@ -14,12 +13,7 @@ WAIT = '[scheduling]\nelastic_wait = "10m"\n'
 
 
 def elastic(world: World, least: int, most: int, user: str = "alice", **more: Any) -> int:
-    job = world.job(user, least, **more)
-    job = replace(job, request=replace(job.request, gpus_most=most))
-    world.jobs[job.id] = job
-    world.step(JobSubmitted(world.now, job))
-    world.run_all()
-    return job.id
+    return world.submit(user, least, most=most, **more)
 
 
 def test_it_takes_what_is_free_now() -> None:

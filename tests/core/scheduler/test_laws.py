@@ -201,7 +201,9 @@ class Days(RuleBasedStateMachine):
                 continue
             if {"held", "array", "claimed", "behind", "behind_until", "preempting", "ending"} & {
                 *codes
-            } or any(code.startswith(("limit", "after")) for code in codes):
+            } or any(code.startswith(("limit", "after", "budget", "elastic")) for code in codes):
+                continue
+            if job.request.gpu_memory_bytes is not None and world.near_a_limit(job):
                 continue
             yielding = {
                 n
@@ -281,6 +283,41 @@ class ThroughputDays(Days):
         self.world.wait("3m")
 
 
+class DaysByManyRules(Days):
+    """The same with a budget, GPUs that must have been idle, a group above the groups, and jobs
+    that can use some to many GPUs."""
+
+    def begin(self) -> World:
+        rules = RULES.replace('min_run = "2m"', 'min_run = "2m"\nidle_for = "5m"')
+        rules = rules.replace("share = 2", 'share = 2\nparent = "lab"')
+        more = '[classes.urgent]\nbudget = "9h"\n[limits.groups.lab]\nmax_gpus = 3\n'
+        wait = '[scheduling]\nelastic_wait = "15m"\n'
+        return World(4, rules + "[groups.lab]\n" + more + wait, cpus=12)
+
+    @rule(
+        user=st.sampled_from(sorted(GROUPS)),
+        least=st.integers(1, 2),
+        most=st.integers(2, 6),
+        which=st.sampled_from(list(PriorityClass)),
+    )
+    def submit_elastic(self, user: str, least: int, most: int, which: PriorityClass) -> None:
+        self.world.submit(user, least, which, most=most, time="2h", group=GROUPS[user])
+
+    @invariant()
+    def budgets_are_kept(self) -> None:
+        """What each person's urgent jobs may use by their walltimes stays within the budget."""
+        world = self.world
+        for user in GROUPS:
+            held = sum(
+                len(world.held[n]) * (world.jobs[n].request.walltime_s or 0.0)
+                for n in world.held
+                if world.jobs[n].user == user
+                and world.jobs[n].priority_class is PriorityClass.URGENT
+                and world.jobs[n].request.gpu_memory_bytes is None
+            )
+            assert held <= 9 * 3600.0
+
+
 class DaysOnServers(Days):
     """Two servers of two GPUs: a job of three holds both."""
 
@@ -333,7 +370,8 @@ def rebuilt(world: World, used: dict[str, dict[str, float]]) -> None:
 TestDays = Days.TestCase
 TestThroughputDays = ThroughputDays.TestCase
 TestDaysOnServers = DaysOnServers.TestCase
-for machine in (TestDays, TestThroughputDays, TestDaysOnServers):
+TestDaysByManyRules = DaysByManyRules.TestCase
+for machine in (TestDays, TestThroughputDays, TestDaysOnServers, TestDaysByManyRules):
     machine.settings = settings(
         max_examples=40,
         stateful_step_count=40,

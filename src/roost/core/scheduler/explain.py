@@ -21,6 +21,7 @@ from roost.core.scheduler.limits import (
     UNITS,
     least_units,
     refusals,
+    share_units,
 )
 from roost.core.scheduler.limits import (
     Refusal as LimitRefusal,
@@ -68,7 +69,7 @@ class Explainer:
         key = (self._state.queue.bucket_of(job).key, walltime_s)
         own = next((r for r in self._reservations if r.job == job), None)
         if own is not None or key not in self._known:
-            found = self._limits(entry) or self._room(entry)
+            found = self._limits(entry, least_units(entry.job)) or self._room(entry)
             answer = tuple(found), self._startable(entry)
             if own is not None:
                 return Wait(job, answer[0], own.begins_at, answer[1])
@@ -125,10 +126,9 @@ class Explainer:
         )
         return Wait(entry.job.id, (reason,), max(by, state.now))
 
-    def _limits(self, entry: Entry) -> list[Reason]:
+    def _limits(self, entry: Entry, units: int) -> list[Reason]:
         job = entry.job
         applied = self._state.limits_of(job)
-        units = least_units(job)
         found = [
             self._limit(entry, refusal)
             for refusal in refusals(applied, self._state.counts, entry, units)
@@ -176,9 +176,13 @@ class Explainer:
         if not state.known or not state.looked:
             return [_reason("no_inventory")]
         way = self._way(entry)
-        found = []
-        wanted = request.gpus or request.shared
-        if wanted and find_grants(self._pool, entry, ()) is None:
+        found: list[Reason] = []
+        grants = find_grants(self._pool, entry, ())
+        if grants and request.gpu_memory_bytes is not None:
+            # How much of a GPU a share is, shows only on the GPU.
+            gpu = state.slots[grants[0].gpu_uuid].gpu
+            found += self._limits(entry, share_units(request.gpu_memory_bytes, gpu))
+        if grants is None and (request.gpus or request.shared):
             found += self._share(entry) if request.shared else self._whole(entry)
         cpus, memory_bytes = self._pool.room_for(entry)
         if request.cpus > cpus:
