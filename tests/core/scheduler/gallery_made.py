@@ -1,5 +1,5 @@
-"""What the galleries of waiting jobs have in common: their situations by name, and what is said of a
-job that waits or that ended without having run.
+"""What the galleries of waiting jobs have in common: their situations by name, and what is said of
+a job that waits or that ended without having run.
 """
 
 from __future__ import annotations

@@ -86,10 +86,11 @@ def _made(
 
 
 def _first(state: State, pool: Pool, entry: Entry) -> Reservation | None:
-    """The quick way, for GPUs alone of a job that takes from nobody; None where it does not do."""
+    """The quick way, for whole GPUs of a job that takes from nobody; None where it does not do."""
     request = entry.job.request
     if (
         not request.gpus
+        or request.shared
         or request.gpu_model is not None
         or state.rules.classes[entry.job.priority_class].preempts
     ):
