@@ -151,3 +151,22 @@ def test_in_throughput_a_short_job_takes_from_a_long_one_once_and_both_end() -> 
     world.live(40 * 3600.0, lambda number, now: now + (1700.0 if number == 2 else 19 * 3600.0))
     assert evicted(world) == [1]
     assert not world.waiting() and not world.held
+
+
+def test_in_throughput_a_share_takes_no_gpu_on_which_it_may_not_be() -> None:
+    world = World(2, "shared_gpus = [0]\n" + THROUGHPUT)
+    world.submit("li", 1, share="70G", time="20h")
+    world.submit("bob", time="20h")
+    world.wait("1h")
+    assert world.picture_after("wu", share="40G", time="10m") == "g0:li g1:bob"
+    world.end(1)
+    assert world.picture() == "g0:wu g1:bob"
+
+
+def test_in_throughput_a_short_share_takes_a_shared_gpu_from_a_long_whole_job() -> None:
+    world = World(1, "shared_gpus = [0]\n" + THROUGHPUT)
+    world.submit("bob", time="20h")
+    world.wait("1h")
+    assert world.picture_after("wu", share="40G", time="10m") == "g0:~bob"
+    world.give_way()
+    assert world.picture() == "g0:wu"

@@ -68,9 +68,20 @@ def plan(
         if found is not None:
             return found
     if state.policy.preempts and entry.job.request.gpus:
+        if entry.job.request.shared:
+            banned = {*banned, *_no_share(pool, entry.job.request.gpu_memory_bytes or 0)}
         taken = take_by_turn(state, pool, entry, banned, victims, order)
         return None if taken is None else Plan(*taken)
     return None
+
+
+def _no_share(pool: Pool, need: int) -> list[str]:
+    """GPUs on which a share of so many bytes has no room even if nothing else is on them."""
+    return [
+        slot.gpu.uuid
+        for slot in pool.slots
+        if not slot.shared or need > slot.gpu.memory_bytes - slot.foreign_bytes
+    ]
 
 
 def _plan_by_class(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
