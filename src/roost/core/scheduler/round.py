@@ -368,9 +368,19 @@ class Round:
         self._pool.refresh()
         self._out.append(Start(entry.job.id, entry.attempt, grants))
 
+    def _keeps_room(self, entry: Entry) -> bool:
+        """Also where jobs start wherever they fit: for one that all later ones may no longer pass,
+        while some hold GPUs who never give them up to a turn. Else those could follow each other
+        for ever."""
+        policy, state = self._state.policy, self._state
+        if policy.backfill is not Backfill.ANY:
+            return policy.backfill is Backfill.FIRST
+        passed_until = entry.job.submitted_at + entry.most_behind_s
+        return policy.fair and state.unyielding > 0 and state.now >= passed_until
+
     def _reserve(self, entry: Entry) -> None:
         kind = kind_of(entry)
-        if kind in self._kinds or self._state.policy.backfill is not Backfill.FIRST:
+        if kind in self._kinds or not self._keeps_room(entry):
             return
         found = reserve(self._state, self._pool, entry, self._kept)
         if found is not None:

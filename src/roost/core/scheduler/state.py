@@ -34,6 +34,10 @@ from roost.core.scheduler.walls import Walls
 KEPT_ENDS = 200_000
 
 
+def _unyielding(entry: Entry) -> bool:
+    return bool(entry.grants) and (entry.job.request.shared or not entry.job.requeue)
+
+
 def _when(leaving: Leaving) -> float:
     return leaving.at
 
@@ -69,6 +73,8 @@ class State:
         self.hours = Hours(self.rules)
         self.walls = Walls()
         self.budgets = Budgets()
+        # Jobs on GPUs that give them up to nobody's turn: shares, and those that cannot go back.
+        self.unyielding = 0
         self.leavings: dict[int, None] = {}
         self.use_at: float | None = None
         self._periods: tuple[str, ...] = ()
@@ -300,6 +306,7 @@ class State:
         self.usage.change_rate(job.group, job.user, entry.units)
         entry.charged = entry.units
         self.active[job.id] = None
+        self.unyielding += _unyielding(entry)
         self.budgets.holds(job, entry.units, self.now, self.end_of(job.id))
         self.watch_leaving(entry)
         if self.foresees:
@@ -308,6 +315,7 @@ class State:
     def free_gpus(self, entry: Entry) -> None:
         job = entry.job
         self.budgets.freed(job.id, self.now)
+        self.unyielding -= _unyielding(entry)
         idle = self.rules.classes[job.priority_class].idle_for_s
         for grant in entry.grants:
             slot = self.slots[grant.gpu_uuid]
