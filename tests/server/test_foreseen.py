@@ -65,6 +65,21 @@ def test_habits_make_it_sooner_and_an_open_end_is_named(client: Client) -> None:
     assert "没有运行时限" in str(client.call("GET", f"/v1/jobs/{waits}/why?lang=zh"))
 
 
+def test_habits_outlive_a_restart(server: Server) -> None:
+    """What is learnt is read again: half a second of each hour that is asked for."""
+    with server.connected() as client:
+        for _ in range(2):
+            number = client.submit(submission("sleep", "0.5", gpus=4, walltime_s=3600))["job"]
+            assert client.wait(number, 20)["state"] == "COMPLETED"
+    server.stop()
+    server.start()
+    with server.connected() as client:
+        runs(client, "sleep", "30", gpus=4, walltime_s=3600)
+        why = client.why(client.submit(submission("sleep", "0", gpus=4, walltime_s=3600))["job"])
+        assert 0 < at(why["forecast_start"]) - time.time() < 60
+        assert at(why["forecast_latest"]) - time.time() > 3500
+
+
 def test_lists_show_it_though_nobody_asked(client: Client) -> None:
     first = runs(client, "sleep", "60", gpus=4, walltime_s=3600)
     numbers = [

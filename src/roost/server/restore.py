@@ -13,8 +13,10 @@ from roost.core.scheduler.events import (
     BudgetsRestored,
     Event,
     GpuChanged,
+    HabitsRestored,
     InventoryChanged,
     JobRestored,
+    PastRun,
     RulesChanged,
     UsageRestored,
 )
@@ -28,6 +30,8 @@ from roost.store.log import get_meta
 from roost.store.submissions import recent_submissions
 from roost.wire.messages import HostFacts
 
+# Of so many of the last jobs it is read again how long they ran.
+HABITS_OF = 2000
 _gpu = msgspec.json.Decoder(Gpu)
 _host = msgspec.json.Decoder(HostFacts)
 
@@ -56,6 +60,7 @@ def restore(store: Store, board: Board, rules: RulesInForce, now: float) -> Work
                 work.gpus[row["uuid"]] = _gpu.decode(row["inventory"])
             if row["drained"]:
                 work.drained[row["uuid"]] = row["drain_reason"]
+        habits = tuple(PastRun(*run) for run in job_queries.last_runs(connection, HABITS_OF))
         share = rules.rules.fair_share
         users, groups = (
             ledger_queries.held_by(connection, column, now, share.half_life_s, share.charge)
@@ -65,7 +70,7 @@ def restore(store: Store, board: Board, rules: RulesInForce, now: float) -> Work
     work.events.append(
         UsageRestored(now, _with_running(work, users, "user"), _with_running(work, groups, "group"))
     )
-    work.events.append(budgets_used(work, rules.rules))
+    work.events += [budgets_used(work, rules.rules), HabitsRestored(now, habits)]
     work.events += [_restored(work, number, now) for number in work.jobs]
     board.jobs.clear()
     board.jobs.update(work.jobs)

@@ -278,6 +278,30 @@ def _save_allocations(_dialect: str) -> Any:
     )
 
 
+def last_runs(connection: Connection, most: int) -> list[tuple[str, str, int, int | None, float]]:
+    """User, group, GPUs, walltime and run time in seconds of the last jobs that ran to their own
+    end, the oldest first. Of one that was started more than once the time that it held its GPUs."""
+    own_end = [s.value for s in (JobState.COMPLETED, JobState.FAILED, JobState.TIMEOUT)]
+    rows = connection.execute(
+        select(
+            jobs.c.user, jobs.c.group, jobs.c.gpus, jobs.c.walltime_s, jobs.c.restarts,
+            jobs.c.gpu_s, jobs.c.ended_at - jobs.c.started_at,
+        )
+        .where(
+            jobs.c.ended_at.is_not(None)
+            & jobs.c.started_at.is_not(None)
+            & jobs.c.state.in_(own_end)
+            & jobs.c.gpus_most.is_(None)
+        )
+        .order_by(jobs.c.ended_at.desc())
+        .limit(most)
+    )  # fmt: skip
+    return [
+        (user, group, gpus, walltime_s, gpu_s / gpus if restarts and gpus else last_s)
+        for user, group, gpus, walltime_s, restarts, gpu_s, last_s in rows
+    ][::-1]
+
+
 def held_since(connection: Connection, since: float) -> dict[tuple[str, str], float]:
     """GPU seconds by (class, user) that ended allocations held from `since` on."""
     begin = case((allocations.c.from_at < since, since), else_=allocations.c.from_at)

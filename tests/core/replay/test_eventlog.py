@@ -23,6 +23,7 @@ from roost.core.scheduler.events import (
     ForeignUse,
     GpuChanged,
     GpuUse,
+    HabitsRestored,
     InventoryChanged,
     JobCancelled,
     JobCheckpointed,
@@ -32,6 +33,7 @@ from roost.core.scheduler.events import (
     JobRestored,
     JobStarted,
     JobSubmitted,
+    PastRun,
     RulesChanged,
     TimeReached,
     UsageRestored,
@@ -67,6 +69,7 @@ ALL: list[Event] = [
     ForeignUse(0.2, (("GPU-1", 5),)),
     BookingsChanged(0.2, (Booking(7, "li", ("GPU-1",), 0.3, 9e9, True),)),
     GpuUse(0.2, (("GPU-1", 0.1 + 0.2),)),
+    HabitsRestored(0.2, (PastRun("li", "vision", 2, None, 1 / 3), PastRun("li", "x", 1, 60.5, 7))),
     BudgetsRestored(0.2, ((PriorityClass.URGENT, "li", 1 / 3),)),
     JobSubmitted(0.3, job(1)),
     JobRestored(

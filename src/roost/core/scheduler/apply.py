@@ -77,6 +77,10 @@ class Changes:
                 state.usage.restore(event.gpu_s_by_user, event.gpu_s_by_group)
             case ev.BudgetsRestored(used_gpu_s=used_gpu_s):
                 state.budgets.restore(used_gpu_s, state.now)
+            case ev.HabitsRestored(runs=runs):
+                for one in runs:
+                    kind = one.user, one.group, one.gpus, one.walltime_s is not None
+                    state.forecast.learn(kind, one.walltime_s, one.run_s)
             case ev.JobRestored():
                 self._restored(event)
             case ev.TimeReached():

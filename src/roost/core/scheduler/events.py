@@ -145,6 +145,25 @@ class BudgetsRestored:
 
 
 @dataclass(frozen=True, slots=True)
+class PastRun:
+    """A job that ran to its own end, for so many seconds in all."""
+
+    user: str
+    group: str
+    gpus: int
+    walltime_s: float | None
+    run_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class HabitsRestored:
+    """How long the last jobs ran, the oldest first: forecasts go by it. Before any JobRestored."""
+
+    at: float
+    runs: tuple[PastRun, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class JobRestored:
     """A job as the store knew it, when state is rebuilt: `grants` where it holds GPUs."""
 
@@ -181,6 +200,7 @@ Event = (
     | JobRequeued
     | UsageRestored
     | BudgetsRestored
+    | HabitsRestored
     | JobRestored
     | TimeReached
 )

@@ -12,6 +12,7 @@ from collections import deque
 from roost.core.model import Job
 
 REMEMBERED = 8
+# (user, group, GPUs, a walltime was given)
 Kind = tuple[str, str, int, bool]
 
 
@@ -33,11 +34,12 @@ class Forecast:
         gpus = max(1, job.request.gpus)
         self._ran_gpu_s += run_s * gpus
         self._expected_gpu_s += expected_s * gpus
-        if not job.user:
-            return
-        walltime_s = job.request.walltime_s
+        if job.user:
+            self.learn(_kind(job), job.request.walltime_s, run_s)
+
+    def learn(self, kind: Kind, walltime_s: float | None, run_s: float) -> None:
+        """A job of that kind ran for so long."""
         seen = run_s if walltime_s is None else min(1.0, run_s / max(walltime_s, 1e-6))
-        kind = _kind(job)
         past = self._past.get(kind)
         if past is None:
             past = self._past[kind] = deque(maxlen=REMEMBERED)
