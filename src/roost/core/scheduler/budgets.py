@@ -70,8 +70,8 @@ class Budgets:
         """With another time zone the month may begin or end at another instant: what was used
         stays until it is restored."""
         moved = rules.time_zone != self._rules.time_zone
-        self._rules, self.any = rules, any(c.budget_gpu_s for c in rules.classes.values())
-        self.any = self.any or any(c.budget_gpu_s == 0.0 for c in rules.classes.values())
+        self._rules = rules
+        self.any = any(c.budget_gpu_s is not None for c in rules.classes.values())
         if moved:
             self._calendar = Calendar(rules)
             if self._month_end != -NEVER:
