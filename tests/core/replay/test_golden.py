@@ -1,13 +1,15 @@
 """The textbook orders against schedules and figures that others computed, job by job.
 
-Batsim's schedules come from its own simulator; the table of FIFO and SJF from a simulator that
-shares nothing with this one. Sources: tests/data/traces/README.md.
+Batsim's schedules and AccaSim's starts come from their own simulators; the table of FIFO and SJF
+from one that shares nothing with this one. Sources: tests/data/traces/README.md.
 """
 
 from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,11 @@ from roost.core.replay.trace import Trace, TraceJob
 from roost.core.scheduler.policy import BASELINES
 
 TRACES = Path(__file__).parents[2] / "data" / "traces"
+ACCASIM = json.loads((TRACES / "golden" / "accasim_starts.json").read_text())
+GPUS = {
+    "philly_team32": 32, "philly_team128": 128, "muri_trace3": 64, "muri_trace4": 64,
+    "ricc_4w_nodes": 1024,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["easy", "conservative"])
@@ -45,6 +52,23 @@ def test_all_start_times_of_the_golden_schedules(name: str) -> None:
         if abs(one.first_at - float(row["starting_time"])) > 1e-3
     ]
     assert late == []
+
+
+@pytest.mark.parametrize("order", ["fifo", "sjf"])
+@pytest.mark.parametrize("name", sorted(ACCASIM))
+def test_all_start_times_of_another_simulator(name: str, order: str) -> None:
+    """Those of AccaSim, made by scripts/accasim_starts.py, on one server with all GPUs."""
+    meant = ACCASIM[name][order]
+    trace = load(name)
+    known = [job.duration_s for job in trace.jobs]
+    ran = replay(trace, layout(f"1x{GPUS[name]}"), known, BASELINES[order])
+    by_id = {job.id: one.first_at for job, one in zip(trace.jobs, ran, strict=True)}
+    with gzip.open(TRACES / f"{name}.csv.gz", "rt") as file:
+        rows = list(csv.DictReader(file))
+    starts = [round(by_id[row["job_id"]] - trace.jobs[0].submit_s) for row in rows]
+    text = "".join(f"{at}\n" for at in starts)
+    assert len(rows) == meant["jobs"]
+    assert hashlib.sha256(text.encode()).hexdigest() == meant["starts"]
 
 
 def load(name: str) -> Trace:
