@@ -225,7 +225,7 @@ def test_cancelling_a_shell_needs_no_kill(running: Agent, people: list[Account])
     terminal.until("here=2")
     assert running.wire is not None
     running.wire.ask(StopJob(job=job, attempt=1, reason=EndReason.CANCELLED, grace_s=20.0))
-    end = running.end(job, timeout_s=5.0)
+    end = running.end(job, timeout_s=15.0)
     assert end.reason is EndReason.CANCELLED
     assert terminal.last_word()["reason"] == "cancelled"
     terminal.close()

@@ -35,6 +35,7 @@ from roost.wire.messages import AttemptEnd, AttemptState
 STATUS_PAUSE_S = 0.05
 PUSH_EVERY_S = 1.0
 RETRY_END_S = 1.0
+HANG_UP_AGAIN_S = 2.0
 
 
 def supervise(folder: str, agent: socket.socket | None, children: int) -> None:
@@ -217,6 +218,8 @@ class Supervisor:
             self._hang_up()  # a shell at a terminal ignores SIGTERM
             self._processes.signal(spec.stop_signal)
             self._processes.signal(signal.SIGCONT)  # a stopped process hears nothing else
+            if self._terminal is not None:  # a shell just going to its prompt may miss the first
+                self._after("hang up", HANG_UP_AGAIN_S, self._hang_up)
         elif act is Act.WARN and spec.warn_signal is not None:
             self._processes.warn(spec.warn_signal)
 
@@ -367,7 +370,7 @@ class Supervisor:
             self._watchdog.asked()
 
     def _hang_up(self) -> None:
-        if self._terminal is not None and self._processes.main is not None:
+        if self._running and self._terminal is not None and self._processes.main is not None:
             self._terminal.hang_up(self._processes.main, self._processes.signal_group)
 
     # -- the end -------------------------------------------------------------------------------
