@@ -88,12 +88,8 @@ class Supervisor:
         self._sync: socket.socket | None = None
         self._failure: child.Failure | None = None
         self._told: child.Failure | None = None
-        self._done = False
-        self._checkpointed = False
-        self._out_of_memory = False
-        self._killing = False
-        self._forgotten = False
-        self._running = False
+        self._done = self._checkpointed = self._out_of_memory = False
+        self._killing = self._forgotten = self._running = False
         self._links = AgentLinks(folder_fd, self._selector, self._state, self._take_order)
         if agent is not None:
             self._links.add(agent)
