@@ -371,7 +371,10 @@ class World:
         assert sum(request.memory_bytes or 0 for request in requests) <= self.memory_bytes
 
     def near_a_limit(self, job: Job) -> bool:
-        """With one GPU more for the job a limit would be broken; waiting claims count as held."""
+        """With one GPU more for the job a limit would be broken; waiting claims count as held. Or
+        its class has a budget, which is measured on the GPU that the job would get."""
+        if self.rules.classes[job.priority_class].budget_gpu_s is not None:
+            return True
         claimed = sum(job.request.gpus for n, job in self.jobs.items() if self._claims(n))
         return any(
             one.limit.max_gpus is not None and gpus + claimed + 1 > one.limit.max_gpus
