@@ -166,10 +166,7 @@ class Changes:
         """A job that is in its grace already is not given a second one."""
         state = self._state
         grace_s = state.rules.classes[entry.job.priority_class].grace_s
-        until = state.now + grace_s + STUCK_AFTER_S
-        entry.ending_by = until if entry.ending_by is None else min(until, entry.ending_by)
-        entry.state = JobState.COMPLETING
-        state.ends_otherwise(entry)
+        state.told_to_end(entry, JobState.COMPLETING, grace_s)
         self._out.append(Stop(entry.job.id, entry.attempt, reason, grace_s, requeue))
 
     def _finish(self, entry: Entry, code: str) -> None:

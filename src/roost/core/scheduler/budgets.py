@@ -122,14 +122,15 @@ class Budgets:
         budget_s = self._rules.classes[job.priority_class].budget_gpu_s
         if budget_s is None or not units:
             return None
+        budget = round(budget_s * GPU_S)
         walltime_s = job.request.walltime_s
         until = NEVER if walltime_s is None else now + walltime_s
-        this = self._beside(job, units, until, now, now, self._month_end, round(budget_s * GPU_S))
+        this = self._beside(job, units, until, now, now, self._month_end, budget)
         if this is not None or until == NEVER or until <= self._month_end:
             return this
         # It goes on into the next month, and takes of that too.
         after = self._calendar.month_of(self._month_end)[1]
-        return self._beside(job, units, until, now, self._month_end, after, round(budget_s * GPU_S))
+        return self._beside(job, units, until, now, self._month_end, after, budget)
 
     def _beside(
         self, job: Job, units: int, until: float, now: float, begin: float, end: float, budget: int

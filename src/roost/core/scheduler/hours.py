@@ -20,7 +20,7 @@ from roost.core.scheduler.leaving import Leaving
 from roost.core.scheduler.reserved import NEVER
 
 if TYPE_CHECKING:
-    from roost.core.scheduler.entry import Entry
+    pass
 
 Asked = tuple[PriorityClass, str, float | None]
 
@@ -94,9 +94,3 @@ def _leaving(close: Closing | None) -> Leaving | None:
     if close is None:
         return None
     return Leaving(close.at, close.notice_at, f"windows.{close.window}.at_close")
-
-
-def told_to_end(entry: Entry, now: float) -> bool:
-    """The job must be gone soon, and was not told yet."""
-    leaving = entry.leaving
-    return leaving is not None and leaving.notice_at <= now and entry.ending_by is None

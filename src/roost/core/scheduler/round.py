@@ -11,9 +11,8 @@ from heapq import heappop, heappush
 from roost.core.model import EndReason, Grant, JobState, PriorityClass
 from roost.core.scheduler.decisions import Decision, Preempt, Start, Stop, Warn
 from roost.core.scheduler.elastic import sizes
-from roost.core.scheduler.entry import STUCK_AFTER_S, Entry
+from roost.core.scheduler.entry import Entry
 from roost.core.scheduler.grants import claim_holds, find_grants
-from roost.core.scheduler.hours import told_to_end
 from roost.core.scheduler.limits import (
     UNITS,
     least_units,
@@ -118,12 +117,10 @@ class Round:
             if leaving is None:
                 if entry.warning is None:
                     del state.leavings[number]
-            elif told_to_end(entry, state.now):
+            elif leaving.notice_at <= state.now:
                 del state.leavings[number]
                 grace_s = max(0.0, leaving.at - state.now)
-                entry.ending_by = state.now + grace_s + STUCK_AFTER_S
-                entry.state = JobState.COMPLETING
-                state.ends_otherwise(entry)
+                state.told_to_end(entry, JobState.COMPLETING, grace_s)
                 self._out.append(
                     Stop(
                         number, entry.attempt, EndReason.PREEMPTED, grace_s, entry.job.requeue,
@@ -318,10 +315,8 @@ class Round:
             by_class = victim.job.priority_class is not which
             rule = f"classes.{which.value}.preempts" if by_class else "scheduling.mode"
             grace_s = self._state.rules.classes[victim.job.priority_class].grace_s
-            victim.state = JobState.PREEMPTING
             victim.preempted_for = entry.job.id
-            victim.ending_by = self._state.now + grace_s + STUCK_AFTER_S
-            self._state.ends_otherwise(victim)
+            self._state.told_to_end(victim, JobState.PREEMPTING, grace_s)
             self._out.append(Preempt(number, victim.attempt, entry.job.id, grace_s, rule))
         self._pool.refresh()
         return True

@@ -10,7 +10,7 @@ from roost.core.rules.model import Rules
 from roost.core.scheduler.backlog import Backlog
 from roost.core.scheduler.budgets import Budgets
 from roost.core.scheduler.ends import Ends
-from roost.core.scheduler.entry import Claim, Entry
+from roost.core.scheduler.entry import STUCK_AFTER_S, Claim, Entry
 from roost.core.scheduler.forecast import Forecast
 from roost.core.scheduler.hours import Hours
 from roost.core.scheduler.leaving import Leaving
@@ -228,6 +228,14 @@ class State:
         """The latest end of a job that holds GPUs, NEVER where none is known."""
         end = self.entries[number].ends_at
         return NEVER if end is None else end
+
+    def told_to_end(self, entry: Entry, how: JobState, grace_s: float) -> None:
+        """The job that holds GPUs was asked to go: in state `how` from now. One that is in a grace
+        already is not given a later end."""
+        until = self.now + grace_s + STUCK_AFTER_S
+        entry.ending_by = until if entry.ending_by is None else min(until, entry.ending_by)
+        entry.state = how
+        self.ends_otherwise(entry)
 
     def ends_otherwise(self, entry: Entry) -> None:
         """The job that holds GPUs ends at another time than was known."""

@@ -10,7 +10,7 @@ from roost.core.model import EndReason, JobState
 from roost.core.rules.model import IdleReclaim
 from roost.core.rules.who import lineage
 from roost.core.scheduler.decisions import Decision, Stop, Warn
-from roost.core.scheduler.entry import STUCK_AFTER_S, Entry
+from roost.core.scheduler.entry import Entry
 from roost.core.scheduler.state import State
 
 # After so long without a report nobody can say what was done meanwhile: idle time begins anew.
@@ -76,9 +76,7 @@ def _look(state: State, entry: Entry, rule: IdleReclaim, out: list[Decision]) ->
         out.append(Warn(entry.job.id, entry.attempt, "idle", numbers, "idle_reclaim.after"))
     elif now >= entry.idle_warned_at + rule.warn_s:
         grace_s = state.rules.classes[entry.job.priority_class].grace_s
-        entry.ending_by = now + grace_s + STUCK_AFTER_S
-        entry.state = JobState.COMPLETING
-        state.ends_otherwise(entry)
+        state.told_to_end(entry, JobState.COMPLETING, grace_s)
         out.append(
             Stop(
                 entry.job.id, entry.attempt, EndReason.CANCELLED, grace_s,
