@@ -109,6 +109,29 @@ class StopJob(ToAgent, frozen=True, tag="stop_job"):
     request: int = 0
 
 
+class SuspendJob(ToAgent, frozen=True, tag="suspend_job"):
+    """Stops all of the attempt's processes where they are: its state is then "suspended", and its
+    walltime stands still. A second one changes nothing.
+
+    `how`: "freeze", its memory on the GPUs stays; or "checkpoint", that is moved into the memory of
+    the host first, where the host can (`HostFacts.cuda_checkpoint`). What cannot be done leaves the
+    attempt running, and is told by `AttemptState.refusal`.
+    """
+
+    job: int
+    attempt: int
+    how: str = "freeze"
+    request: int = 0
+
+
+class ResumeJob(ToAgent, frozen=True, tag="resume_job"):
+    """Lets a suspended attempt go on. One that is not suspended goes on as it does."""
+
+    job: int
+    attempt: int
+    request: int = 0
+
+
 class SignalJob(ToAgent, frozen=True, tag="signal_job"):
     job: int
     attempt: int
@@ -187,6 +210,8 @@ class HostFacts(msgspec.Struct, frozen=True):
     private_dev: bool
     simulated: bool
     limits: tuple[str, ...] = ()
+    freezer: bool = False
+    cuda_checkpoint: bool = False
 
 
 class Welcome(ToServer, frozen=True, tag="welcome"):
@@ -203,7 +228,11 @@ class Observed(ToServer, frozen=True, tag="observed"):
 
 
 class AttemptState(msgspec.Struct, frozen=True):
-    """What the agent knows of an attempt: "preparing", "running" or "ended"."""
+    """What the agent knows of an attempt: "preparing", "running", "suspended" or "ended".
+
+    `suspended_s`: how long it was suspended before, in all; `suspended_at`: since when it is now.
+    `refusal`: why it could not be suspended when that was last asked, in English; "" else.
+    """
 
     job: int
     attempt: int
@@ -214,6 +243,9 @@ class AttemptState(msgspec.Struct, frozen=True):
     checkpointed_at: float | None = None
     source_changed: bool | None = None
     end: AttemptEnd | None = None
+    suspended_at: float | None = None
+    suspended_s: float = 0.0
+    refusal: str = ""
 
 
 class AttemptEnd(msgspec.Struct, frozen=True):
@@ -237,7 +269,7 @@ class AttemptEnd(msgspec.Struct, frozen=True):
 
 
 class AttemptChanged(ToServer, frozen=True, tag="attempt_changed"):
-    """Sent at start, checkpoint and end; an end is repeated after reconnects until ForgetJob."""
+    """Sent at start, checkpoint, suspension and end; an end is repeated after reconnects until ForgetJob."""
 
     attempt: AttemptState
 
@@ -287,6 +319,8 @@ AgentRequest = (
     | Configure
     | Launch
     | StopJob
+    | SuspendJob
+    | ResumeJob
     | SignalJob
     | ForgetJob
     | ListAttempts
