@@ -269,7 +269,8 @@ class AttemptEnd(msgspec.Struct, frozen=True):
 
 
 class AttemptChanged(ToServer, frozen=True, tag="attempt_changed"):
-    """Sent at start, checkpoint, suspension and end; an end is repeated after reconnects until ForgetJob."""
+    """Sent at start, checkpoint, suspension and end; an end is repeated after reconnects until
+    ForgetJob."""
 
     attempt: AttemptState
 
