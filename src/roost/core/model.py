@@ -105,6 +105,8 @@ class Gpu:
 class Request:
     """What a job asks for: `gpus` whole GPUs, or `gpu_memory_bytes` on one GPU marked shared.
 
+    `gpu_compute_percent`, with a share alone: of the GPU's compute, 1 to 100; None: no part is kept
+    for it, it takes its turn with whatever else is on the GPU.
     `gpus` may be 0 for a job on CPUs alone. `gpus_most`: it can use up to so many, and `gpus` are
     the least. `cpus` 0: none are kept for it, it shares those of the
     machine with everybody. `walltime_s` None means no limit was given.
@@ -117,6 +119,7 @@ class Request:
     memory_bytes: int | None = None
     walltime_s: float | None = None
     gpus_most: int | None = None
+    gpu_compute_percent: int | None = None
 
     @property
     def shared(self) -> bool:

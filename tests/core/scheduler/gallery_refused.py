@@ -63,6 +63,9 @@ SITUATIONS: dict[str, Asked] = {
     "a share where no GPU is shared": Asked(request={"share": "10G"}),
     "a share of a model that is not shared": Asked(SHARED, {"share": "10G", "model": "L4"}),
     "a share larger than the largest shared GPU": Asked(SHARED, {"share": "81G"}),
+    "compute without memory of the GPU": Asked(SHARED, {"compute": 30}),
+    "more compute than a GPU has": Asked(SHARED, {"share": "10G", "compute": 101}),
+    "a share of some to many GPUs": Asked(SHARED, {"share": "10G"}, most=4),
     "no time": Asked(request={"time": "0"}),
     "to follow a job that is not there": Asked(
         request={"after": (3,)}, facts={"known_jobs": frozenset({1})}

@@ -164,6 +164,15 @@ def a_share_that_finds_too_little_memory_on_the_gpu() -> Made:
 
 
 @situation
+def a_share_whose_compute_others_were_promised() -> Made:
+    world = World(1, "shared_gpus = [0]\n")
+    world.submit("li", share="10G", compute=50)
+    world.submit("wu", share="10G", compute=40, time="2h")
+    world.submit("carol", share="20G")
+    return world, world.submit("alice", share="10G", compute=30)
+
+
+@situation
 def new_rules_that_mark_no_gpu_as_shared() -> Made:
     world = World(1, "shared_gpus = [0]\n")
     world.submit("li", share="60G")

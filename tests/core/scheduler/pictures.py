@@ -127,6 +127,7 @@ class World:
         group: str = "default",
         requeue: bool = True,
         most: int | None = None,
+        compute: int | None = None,
         **more: Any,
     ) -> Job:
         request = Request(
@@ -137,6 +138,7 @@ class World:
             memory_bytes=None if memory is None else parse_size(memory),
             walltime_s=None if time is None else int(parse_duration(time)),
             gpus_most=most,
+            gpu_compute_percent=compute,
         )
         job = Job(
             len(self.jobs) + 1, user, group, PriorityClass(which), request, self.now,
@@ -331,6 +333,15 @@ class World:
             )
             room = self.gpus[uuid].memory_bytes - self.foreign.get(uuid, 0)
             assert promised <= room, "promised more memory than there is"
+            assert self._compute_on(uuid) <= 100, "promised more compute than there is"
+
+    def _compute_on(self, uuid: str) -> int:
+        """What the jobs on that GPU were promised of its compute, in percent."""
+        return sum(
+            self.jobs[number].request.gpu_compute_percent or 0
+            for number, grants in self.held.items()
+            if any(grant.gpu_uuid == uuid for grant in grants)
+        )
 
     def _no_booking_is_run_into(self, job: Job, grants: tuple[Grant, ...]) -> None:
         """Worked out by hand: at its start the job will be gone, or told in time to go, before any
@@ -366,6 +377,7 @@ class World:
                 assert len(shares) == 1, f"{uuid} is held whole and shared"
             else:
                 assert sum(share or 0 for share in shares) <= gpu.memory_bytes
+                assert self._compute_on(uuid) <= 100
         requests = [self.jobs[number].request for number in self.held]
         assert sum(request.cpus for request in requests) <= self.cpus
         assert sum(request.memory_bytes or 0 for request in requests) <= self.memory_bytes
@@ -407,7 +419,9 @@ class World:
                     jobs += 1
                     for grant in grants:
                         total = self.gpus[grant.gpu_uuid].memory_bytes
-                        gpus += 1 if grant.memory_bytes is None else grant.memory_bytes / total
+                        compute = (other.request.gpu_compute_percent or 0) / 100
+                        share = max((grant.memory_bytes or 0) / total, compute)
+                        gpus += 1 if grant.memory_bytes is None else share
             yield one, gpus, jobs
 
     def change_rules(self, rules: Rules) -> None:

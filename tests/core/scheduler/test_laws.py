@@ -67,6 +67,7 @@ class Days(RuleBasedStateMachine):
         gpus=st.integers(1, 3),
         which=st.sampled_from(list(PriorityClass)),
         share=st.sampled_from([None, None, None, "20G", "50G"]),
+        compute=st.sampled_from([None, None, 30, 60, 100]),
         cpus=st.integers(0, 4),
         time=st.sampled_from([None, "5m", "2h"]),
         array=st.sampled_from([None, None, 1, 2]),
@@ -77,14 +78,17 @@ class Days(RuleBasedStateMachine):
         gpus: int,
         which: str,
         share: str | None,
+        compute: int | None,
         cpus: int,
         time: str | None,
         array: int | None,
     ) -> None:
         more: dict[str, int] = {} if array is None else {"array_id": array, "array_limit": 2}
+        compute = None if share is None else compute
         self.world.submit(
-            user, gpus, which, share=share, cpus=cpus, time=time, group=GROUPS[user], **more
-        )
+            user, gpus, which, share=share, compute=compute, cpus=cpus, time=time,
+            group=GROUPS[user], **more,
+        )  # fmt: skip
 
     @rule(data=st.data())
     def submit_after_another(self, data: st.DataObject) -> None:
@@ -246,7 +250,13 @@ class Days(RuleBasedStateMachine):
             promised = sum(g.memory_bytes or 0 for g in grants) + world.foreign.get(uuid, 0)
             if request.gpu_memory_bytes is not None:
                 room = gpu.memory_bytes - promised
-                if uuid == "GPU-3" and room >= request.gpu_memory_bytes:
+                compute = sum(
+                    world.jobs[n].request.gpu_compute_percent or 0
+                    for n in staying
+                    if any(g.gpu_uuid == uuid for g in world.held[n])
+                )
+                enough = compute + (request.gpu_compute_percent or 0) <= 100
+                if uuid == "GPU-3" and room >= request.gpu_memory_bytes and enough:
                     return True
             elif not promised:
                 free += 1
@@ -391,7 +401,8 @@ classes = ["regular", "background", "urgent", "background"]
 for n in range(60):
     user = users[n % 4]
     share = "20G" if n % 7 == 3 else None
-    world.submit(user, 1 + n % 3, classes[n % 4], group=GROUPS[user], share=share, cpus=1 + n % 2)
+    world.submit(user, 1 + n % 3, classes[n % 4], group=GROUPS[user], share=share,
+        compute=None if share is None or n % 2 else 60, cpus=1 + n % 2)
     world.wait(f"{1 + n % 5}m")
     if n % 3 == 0:
         world.give_way()

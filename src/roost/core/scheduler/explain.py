@@ -30,6 +30,7 @@ from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.queue import BucketKey
 from roost.core.scheduler.reservation import end_for
 from roost.core.scheduler.reserved import NEVER, Reservation, in_the_way
+from roost.core.scheduler.sharers import compute_reasons
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import State
 
@@ -178,10 +179,10 @@ class Explainer:
         way = self._way(entry)
         found: list[Reason] = []
         grants = find_grants(self._pool, entry, ())
-        if grants and request.gpu_memory_bytes is not None:
+        if grants and request.shared:
             # How much of a GPU a share is, shows only on the GPU.
             gpu = state.slots[grants[0].gpu_uuid].gpu
-            found += self._limits(entry, share_units(request.gpu_memory_bytes, gpu))
+            found += self._limits(entry, share_units(request, gpu))
         if grants is None and (request.gpus or request.shared):
             found += self._share(entry) if request.shared else self._whole(entry)
         cpus, memory_bytes = self._pool.room_for(entry)
@@ -292,6 +293,9 @@ class Explainer:
         largest = max(slot.gpu.memory_bytes for slot in slots)
         if largest < need:
             return [_reason("share_never", "shared_gpus", need_bytes=need, total_bytes=largest)]
+        compute = compute_reasons(self._state, self._pool, entry, slots)
+        if compute:
+            return [*compute, *self._claimed(slots, entry)]
         best = max(slots, key=lambda slot: (slot.open, slot.free_bytes, -slot.order))
         free = best.free_bytes if best.open else 0
         jobs = tuple(sorted({number for slot in slots for number in slot.holders}))
@@ -362,7 +366,7 @@ class Explainer:
         way = in_the_way(others, state.now, job.request.walltime_s)
         if any(job.request.cpus > one.spare_cpus for one in way):
             return 0
-        request = replace(job.request, gpus=0, gpu_memory_bytes=None)
+        request = replace(job.request, gpus=0, gpu_memory_bytes=None, gpu_compute_percent=None)
         whole = replace(entry, job=replace(job, request=request))
         count = len(self._pool.whole_for(whole, self._pool.barred(whole, way)))
         applied = state.limits_of(job)

@@ -27,7 +27,9 @@ def find_grants(
     if only:
         banned = banned.union(uuid for uuid in pool.nodes.by_uuid if uuid not in only)
     if request.gpu_memory_bytes is not None:
-        slot = choose_share(pool.share_for(entry, banned), request.gpu_memory_bytes)
+        slot = choose_share(
+            pool.share_for(entry, banned), request.gpu_memory_bytes, request.gpu_compute_percent
+        )
         return None if slot is None else (Grant(slot.gpu.uuid, request.gpu_memory_bytes),)
     if not request.gpus:
         return None if pool.shut(entry) else ()

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from roost.core.model import Gpu, Grant, Job, PriorityClass
+from roost.core.model import Gpu, Grant, Job, PriorityClass, Request
 from roost.core.rules.model import Limit, Limits, Rules
 from roost.core.rules.who import lineage
 
@@ -25,28 +25,39 @@ class HasGpu(Protocol):
     def gpu(self) -> Gpu: ...
 
 
-def share_units(memory_bytes: int, gpu: Gpu) -> int:
-    """A share of a GPU's memory in millionths of a GPU, rounded up."""
+def share_units(request: Request, gpu: Gpu) -> int:
+    """What a share of that GPU counts, in millionths of a GPU, rounded up: its part of the memory
+    or of the compute, whichever is larger, for that much of the GPU nobody else can use.
+
+    So Ghodsi et al. count what a user holds ("Dominant Resource Fairness", NSDI 2011, section 4).
+    """
     if gpu.memory_bytes <= 0:
         return UNITS
-    return min(UNITS, -(-memory_bytes * UNITS // gpu.memory_bytes))
+    of_memory = -(-(request.gpu_memory_bytes or 0) * UNITS // gpu.memory_bytes)
+    return min(UNITS, max(of_memory, _compute_units(request)))
 
 
-def units_of(grants: tuple[Grant, ...], slots: Mapping[str, HasGpu]) -> int:
+def _compute_units(request: Request) -> int:
+    return (request.gpu_compute_percent or 0) * UNITS // 100
+
+
+def units_of(grants: tuple[Grant, ...], slots: Mapping[str, HasGpu], request: Request) -> int:
+    """What a job with that request counts while it holds these."""
     total = 0
     for grant in grants:
-        if grant.memory_bytes is None:
+        if grant.memory_bytes is None or grant.gpu_uuid not in slots:
             total += UNITS
-        elif grant.gpu_uuid in slots:
-            total += share_units(grant.memory_bytes, slots[grant.gpu_uuid].gpu)
         else:
-            total += UNITS
+            total += share_units(request, slots[grant.gpu_uuid].gpu)
     return total
 
 
 def least_units(job: Job) -> int:
-    """What the job will hold at least: its GPUs; of a share only that it is something."""
-    return 1 if job.request.shared else job.request.gpus * UNITS
+    """What the job will hold at least: its GPUs; of a share its compute, or only that it is
+    something: what part of the memory it is, shows on the GPU."""
+    if job.request.shared:
+        return max(1, _compute_units(job.request))
+    return job.request.gpus * UNITS
 
 
 def limit_keys(rules: Rules, user: str, group: str, which: PriorityClass) -> tuple[Key, ...]:

@@ -161,7 +161,14 @@ def _sizes(free: Sequence[Slot], kind: Domain) -> dict[Hashable, int]:
     return sizes
 
 
-def choose_share(candidates: Sequence[Slot], memory_bytes: int) -> Slot | None:
-    """Best fit: the slot with the least memory left over that still holds the share."""
-    fitting = [slot for slot in candidates if slot.free_bytes >= memory_bytes]
-    return min(fitting, key=lambda slot: (slot.free_bytes, slot.order), default=None)
+def choose_share(
+    candidates: Sequence[Slot], memory_bytes: int, percent: int | None = None
+) -> Slot | None:
+    """Best fit: the slot with the least memory left over that still holds the share, of several the
+    one with the least compute left. `percent` None: no compute is kept for it, any will do."""
+    fitting = [
+        slot
+        for slot in candidates
+        if slot.free_bytes >= memory_bytes and slot.free_percent >= (percent or 0)
+    ]
+    return min(fitting, key=lambda s: (s.free_bytes, s.free_percent, s.order), default=None)

@@ -4,7 +4,7 @@ job can then really start on what they free. A plan is made without touching any
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from roost.core.model import JobState
@@ -22,6 +22,8 @@ GIB = 1 << 30
 # memory are short together; then the cheapest are kept.
 MOST_KEPT = 4096
 MOST_SUBSETS = 12
+# Of a job with a share: the work that is lost, its number, its bytes, its percent of the compute.
+Sharer = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,12 +238,11 @@ def _cheapest(items: list[Item], short: tuple[int, int, int]) -> tuple[int, ...]
 def _plan_share(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
     """For a share: the GPU marked shared on which the room costs least."""
     request = entry.job.request
-    need = request.gpu_memory_bytes or 0
     best: tuple[int, int, tuple[int, ...], int] | None = None
     chosen: Slot | None = None
     cpus, memory_bytes = pool.room_for(entry)
     for slot in pool.share_for(entry, banned):
-        victims = _cheapest_on(state, entry, slot, need)
+        victims = _cheapest_on(state, entry, slot)
         if victims is None:
             continue
         gone = [state.entries[n] for n in (*victims, *filter(state.ending_soon, slot.holders))]
@@ -258,50 +259,57 @@ def _plan_share(state: State, pool: Pool, entry: Entry, banned: Collection[str])
     victims = best[2]
     ending = [number for number in chosen.holders if state.ending_soon(number)]
     helping = tuple(sorted({*victims, *ending}))
-    units = share_units(need, chosen.gpu)
+    units = share_units(request, chosen.gpu)
     return Plan(victims, Claim((chosen.gpu.uuid,), helping, units))
 
 
-def _cheapest_on(state: State, entry: Entry, slot: Slot, need: int) -> tuple[int, ...] | None:
-    """The cheapest jobs of one GPU without which `need` bytes of it are free."""
+def _cheapest_on(state: State, entry: Entry, slot: Slot) -> tuple[int, ...] | None:
+    """The cheapest jobs of one GPU without which it has the memory and the compute free."""
+    request = entry.job.request
+    need, percent = request.gpu_memory_bytes or 0, request.gpu_compute_percent or 0
     room = slot.gpu.memory_bytes - slot.foreign_bytes
     if slot.whole is not None:
         if room < need or not _yields(state, entry, slot.whole):
             return None
         return () if state.ending_soon(slot.whole) else (slot.whole,)
-    free = room - slot.promised_bytes
-    free += sum(size for number, size in slot.shares.items() if state.ending_soon(number))
-    if free >= need:
+    coming = [number for number in slot.shares if state.ending_soon(number)]
+    need -= room - slot.promised_bytes + sum(slot.shares[number] for number in coming)
+    percent -= slot.free_percent + sum(slot.computes.get(number, 0) for number in coming)
+    if need <= 0 and percent <= 0:
         return ()
     candidates = sorted(
-        (
-            (state.entries[number].lost_work(state.now), number, size)
-            for number, size in slot.shares.items()
-            if may_preempt(state, entry, state.entries[number])
-        ),
+        (state.entries[number].lost_work(state.now), number, size, slot.computes.get(number, 0))
+        for number, size in slot.shares.items()
+        if may_preempt(state, entry, state.entries[number])
     )
-    if free + sum(size for _, _, size in candidates) < need:
+    if not _covers(candidates, need, percent):
         return None
     if len(candidates) > MOST_SUBSETS:
-        return _greedy(candidates, need - free)
+        return _greedy(candidates, need, percent)
     best: tuple[int, int, tuple[int, ...]] | None = None
     for mask in range(1, 1 << len(candidates)):
         part = [one for n, one in enumerate(candidates) if mask >> n & 1]
-        if sum(size for _, _, size in part) >= need - free:
-            jobs = tuple(sorted(number for _, number, _ in part))
-            cost = (sum(loss for loss, _, _ in part), len(part), jobs)
+        if _covers(part, need, percent):
+            jobs = tuple(sorted(one[1] for one in part))
+            cost = (sum(one[0] for one in part), len(part), jobs)
             best = cost if best is None or cost < best else best
     return None if best is None else best[2]
 
 
-def _greedy(candidates: list[tuple[int, int, int]], need: int) -> tuple[int, ...]:
+def _covers(part: Sequence[Sharer], need: int, percent: int) -> bool:
+    """Without these, so many bytes and so much compute more are free."""
+    return sum(one[2] for one in part) >= need and sum(one[3] for one in part) >= percent
+
+
+def _greedy(candidates: list[Sharer], need: int, percent: int) -> tuple[int, ...]:
     """Cheapest first until it suffices, then without those that turned out not to be needed."""
-    taken: list[tuple[int, int, int]] = []
+    taken: list[Sharer] = []
     for one in candidates:
-        if sum(size for _, _, size in taken) >= need:
+        if _covers(taken, need, percent):
             break
         taken.append(one)
     for one in list(reversed(taken)):
-        if sum(size for _, _, size in taken) - one[2] >= need:
-            taken.remove(one)
-    return tuple(sorted(number for _, number, _ in taken))
+        without = [other for other in taken if other is not one]
+        if _covers(without, need, percent):
+            taken = without
+    return tuple(sorted(one[1] for one in taken))

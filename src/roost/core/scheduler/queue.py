@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from roost.core.model import Job, PriorityClass
 from roost.core.scheduler.reserved import NEVER
 
-# (class, group, user, gpus, gpu_memory, model, cpus, memory, array, goes back to the queue)
-BucketKey = tuple[int, str, str, int, int, str, int, int, int, bool]
+# (class, group, user, gpus, gpu_memory, model, cpus, memory, array, goes back to the queue,
+# gpu_compute)
+BucketKey = tuple[int, str, str, int, int, str, int, int, int, bool, int]
 
 
 def bucket_key(job: Job) -> BucketKey:
@@ -31,6 +32,7 @@ def bucket_key(job: Job) -> BucketKey:
         request.memory_bytes or 0,
         job.array_id if limited and job.array_id is not None else -1,
         job.requeue,
+        request.gpu_compute_percent or 0,
     )
 
 

@@ -126,8 +126,9 @@ def end_for(state: State, other: Entry, entry: Entry) -> float:
 def _share(
     state: State, pool: Pool, entry: Entry, taken: Collection[str], booked: Sequence[Kept]
 ) -> tuple[tuple[Slot, ...], float] | None:
-    need = entry.job.request.gpu_memory_bytes or 0
-    best: tuple[float, int, int] | None = None
+    request = entry.job.request
+    need, percent = request.gpu_memory_bytes or 0, request.gpu_compute_percent or 0
+    best: tuple[float, int, int, int] | None = None
     chosen: Slot | None = None
     for slot in pool.slots:
         if (
@@ -136,32 +137,35 @@ def _share(
             or slot.foreign_bytes > (slot.gpu.memory_bytes - need)
         ):
             continue
-        at = _share_at(state, slot, entry, need)
+        at = _share_at(state, slot, entry, need, percent)
         for one in booked:
             if slot.gpu.uuid in one.slots and at + (one.lead_s or 0.0) > one.begins_at:
                 at = max(at, one.ends_at)
         if slot.gpu.uuid in taken or slot.claim not in (None, entry.job.id):
             at = NEVER
-        rank = (at, -slot.free_bytes, slot.order)
+        rank = (at, -slot.free_bytes, -slot.free_percent, slot.order)
         if best is None or rank < best:
             best, chosen = rank, slot
     return None if best is None or chosen is None else ((chosen,), best[0])
 
 
-def _share_at(state: State, slot: Slot, entry: Entry, need: int) -> float:
-    """When `need` bytes of the slot are free, by the known ends of the jobs on it."""
+def _share_at(state: State, slot: Slot, entry: Entry, need: int, percent: int) -> float:
+    """When `need` bytes of the slot and so much of its compute are free, by the known ends of the
+    jobs on it."""
     if slot.whole is not None:
         return end_for(state, state.entries[slot.whole], entry)
     free = slot.gpu.memory_bytes - slot.promised_bytes - slot.foreign_bytes
+    free_percent = slot.free_percent
     ends = sorted(
         (end_for(state, state.entries[number], entry), number, size)
         for number, size in slot.shares.items()
     )
     at = state.now
-    for end, _, size in ends:
-        if free >= need:
+    for end, number, size in ends:
+        if free >= need and free_percent >= percent:
             break
         at, free = end, free + size
+        free_percent += slot.computes.get(number, 0)
     return at
 
 

@@ -334,9 +334,9 @@ class Round:
         grants = self._grants(entry, way, only)
         if grants is None:
             return False
-        if request.gpu_memory_bytes is not None:
+        if request.shared:
             gpu = self._state.slots[grants[0].gpu_uuid].gpu
-            if self._refusals(entry, share_units(request.gpu_memory_bytes, gpu)):
+            if self._refusals(entry, share_units(request, gpu)):
                 return False
         self._start(entry, grants)
         for reservation in way:

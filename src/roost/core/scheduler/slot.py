@@ -13,6 +13,7 @@ class Slot:
 
     `order` is its place among all slots; `free` repeats `available` for `Nodes`, which counts it.
     `used_until`: when it was last used by a stranger or by a job of a class that takes any GPU.
+    `computes`: of those in `shares` that stated a share of the compute, how much in percent.
     `busy`: how much it computed lately, 0 to 1; `busy_at`: when it last did for idle reclaim.
     """
 
@@ -27,6 +28,8 @@ class Slot:
     whole: int | None = None
     shares: dict[int, int] = field(default_factory=dict)
     promised_bytes: int = 0
+    computes: dict[int, int] = field(default_factory=dict)
+    promised_percent: int = 0
     claim: int | None = None
     free: bool = False
     used_until: float = float("-inf")
@@ -57,6 +60,23 @@ class Slot:
         if self.whole is not None:
             return 0
         return max(0, self.gpu.memory_bytes - self.promised_bytes - self.foreign_bytes)
+
+    @property
+    def free_percent(self) -> int:
+        """Compute that can still be promised. Who stated no share of it takes nothing from it."""
+        return 0 if self.whole is not None else max(0, 100 - self.promised_percent)
+
+    def hold_share(self, job: int, memory_bytes: int, percent: int | None) -> None:
+        self.shares[job] = memory_bytes
+        self.promised_bytes += memory_bytes
+        if percent is not None:
+            self.computes[job] = percent
+            self.promised_percent += percent
+
+    def free_share(self, job: int) -> None:
+        """The job's share, if it has one, is free again."""
+        self.promised_bytes -= self.shares.pop(job, 0)
+        self.promised_percent -= self.computes.pop(job, 0)
 
     @property
     def empty(self) -> bool:

@@ -37,6 +37,7 @@ def _slot(slot: Slot) -> dict[str, Any]:
         "foreign_bytes": slot.foreign_bytes,
         "holders": sorted(slot.holders),
         "promised_bytes": slot.promised_bytes,
+        "promised_percent": slot.promised_percent,
         "claim": slot.claim,
     }
 

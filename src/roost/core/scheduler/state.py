@@ -299,14 +299,13 @@ class State:
         """The job holds these from now; every sum follows."""
         job = entry.job
         entry.grants = grants
-        entry.units = units_of(grants, self.slots)
+        entry.units = units_of(grants, self.slots, job.request)
         for grant in grants:
             slot = self.slot_of(grant.gpu_uuid)
             if grant.memory_bytes is None:
                 slot.whole = job.id
             else:
-                slot.shares[job.id] = grant.memory_bytes
-                slot.promised_bytes += grant.memory_bytes
+                slot.hold_share(job.id, grant.memory_bytes, job.request.gpu_compute_percent)
             self.nodes.update(slot)
         self.used_cpus += job.request.cpus
         self.used_memory_bytes += job.request.memory_bytes or 0
@@ -331,7 +330,7 @@ class State:
                 slot.used_until = self.now
             if slot.whole == job.id:
                 slot.whole = None
-            slot.promised_bytes -= slot.shares.pop(job.id, 0)
+            slot.free_share(job.id)
             self.nodes.update(slot)
             if not slot.present and slot.empty and slot.claim is None:
                 del self.slots[grant.gpu_uuid]

@@ -94,6 +94,9 @@ def _sizes(rules: Rules, inventory: Inventory, job: Job) -> list[Problem]:
         )  # fmt: skip
     parents = {gpu.parent for gpu in inventory.gpus if gpu.parent is not None}
     gpus = [gpu for gpu in inventory.gpus if gpu.uuid not in parents]
+    if request.gpu_compute_percent is not None and not request.shared:
+        percent = request.gpu_compute_percent
+        return [*found, _problem("compute_alone", "gpu_compute_percent", given=percent)]
     return found + (_share(rules, gpus, job) if request.shared else _whole(gpus, job))
 
 
@@ -136,6 +139,11 @@ def _share(rules: Rules, gpus: Sequence[Gpu], job: Job) -> list[Problem]:
     need = request.gpu_memory_bytes or 0
     if need <= 0:
         return [_problem("share_few", "gpu_memory_bytes", given=need)]
+    if request.gpus_most is not None:
+        return [_problem("share_range", "gpus_most", given_bytes=need, most=request.gpus_most)]
+    percent = request.gpu_compute_percent
+    if percent is not None and not 1 <= percent <= 100:
+        return [_problem("compute_range", "gpu_compute_percent", given=percent)]
     marked = [g for g in gpus if g.uuid in rules.shared_gpus or str(g.index) in rules.shared_gpus]
     if not marked:
         return [_problem("share_none", "gpu_memory_bytes", "shared_gpus", given_bytes=need)]

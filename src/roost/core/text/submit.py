@@ -83,6 +83,24 @@ MESSAGES = {
         " {total_bytes} (rules: shared_gpus)",
         "申请了 {given_bytes} 显存；最大的共享 GPU 只有 {total_bytes}（规则：shared_gpus）",
     ),
+    "share_range": (
+        "some to many GPUs (-g ..{most}) were asked for together with {given_bytes} of a shared"
+        " GPU; a share is of one GPU: leave one of the two out",
+        "同时申请了可变数量的 GPU（-g ..{most}）和共享 GPU 上的 {given_bytes} 显存；"
+        "份额只能在一张 GPU 上：请去掉其中一个",
+    ),
+    "compute_alone": (
+        "{given} % of a GPU's compute was asked for without a share of its memory; add"
+        " --gpu-memory, as --gpu-memory 10G, or ask for whole GPUs with -g alone",
+        "申请了一张 GPU 的 {given}% 算力，但没有申请显存份额；请加上 --gpu-memory，例如"
+        " --gpu-memory 10G，或只用 -g 申请整张 GPU",
+    ),
+    "compute_range": (
+        "{given} % of a GPU's compute was asked for; give a whole number from 1 to 100, or leave"
+        " --gpu-compute out to take turns with the others on the GPU",
+        "申请了一张 GPU 的 {given}% 算力；请给出 1 到 100 的整数，或不写 --gpu-compute，"
+        "与同一张 GPU 上的其他作业分时使用",
+    ),
     "walltime_few": (
         "a walltime of {given} s was asked for; give one above 0, as 4h",
         "申请的运行时限为 {given} 秒；请给出大于 0 的时长，例如 4h",

@@ -227,6 +227,20 @@ MESSAGES = {
         "needs {need_bytes} of a shared GPU, but the largest has {total_bytes}",
         "需要共享 GPU 上的 {need_bytes} 显存，但最大的只有 {total_bytes}",
     ),
+    "share_compute": (
+        "waits for {need_percent} % of a shared GPU's compute: where its memory would do, the most"
+        " that is free is {free_percent} % (GPU {gpu})",
+        "等待共享 GPU 上 {need_percent}% 的算力：显存够用的 GPU 上最多空闲 {free_percent}%"
+        "（GPU {gpu}）",
+    ),
+    "compute_held": (
+        "job {job} of {user} has {percent} % of it and runs without a time limit",
+        "{user} 的作业 {job} 占用 {percent}%，没有运行时限",
+    ),
+    "compute_held_until": (
+        "job {job} of {user} has {percent} % of it until {end_at} at the latest",
+        "{user} 的作业 {job} 占用 {percent}%，最迟 {end_at} 结束",
+    ),
     "being_decided": ("is just being decided on", "正在调度"),
     "out_reason": ("{said}: {reason}", "{said}：{reason}"),
     "out_drained": ("drained", "已停用"),
