@@ -67,7 +67,7 @@ def bash(line: str) -> list[str]:
     ("line", "found"),
     [
         ("roost st", ["status"]),
-        ("roost run --gpu", ["--gpus", "--gpu-mem", "--gpu-model"]),
+        ("roost run --gpu", ["--gpus", "--gpu-mem", "--gpu-compute", "--gpu-model"]),
         ("roost run --class u", ["urgent"]),
         ("roost rules ", ["check", "show", "diff", "history", "try"]),
         ("roost rules show --j", ["--json"]),

@@ -40,7 +40,8 @@ def test_a_history_has_requests_attempts_and_what_they_held(server: Server, fold
     assert set(rows) == {one, again, waits}
     first = rows[one]
     assert first["request"] == {
-        "gpus": 2, "gpus_most": None, "gpu_memory_bytes": None, "gpu_model": None, "cpus": 0,
+        "gpus": 2, "gpus_most": None, "gpu_memory_bytes": None, "gpu_compute_percent": None,
+        "gpu_model": None, "cpus": 0,
         "memory_bytes": None, "walltime_s": 600,
     }  # fmt: skip
     assert (first["state"], len(first["granted"]), len(first["attempts"])) == ("COMPLETED", 2, 1)

@@ -12,7 +12,10 @@ from roost.wire.messages import LaunchSpec
 
 DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
 KEPT = frozenset({b"ROOST_SOCKET", b"ROOST_STATE"})
-OWN = frozenset({b"CUDA_VISIBLE_DEVICES", b"CUDA_DEVICE_ORDER", b"NVIDIA_VISIBLE_DEVICES"})
+MPS_PERCENTAGE = b"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
+OWN = frozenset(
+    {b"CUDA_VISIBLE_DEVICES", b"CUDA_DEVICE_ORDER", b"NVIDIA_VISIBLE_DEVICES", MPS_PERCENTAGE}
+)
 
 
 def environment_of(
@@ -72,4 +75,8 @@ def _of_gpus(spec: LaunchSpec) -> dict[bytes, bytes]:
     shares = [b"%d" % gpu.memory_bytes for gpu in spec.gpus if gpu.memory_bytes is not None]
     if shares:
         made[b"ROOST_GPU_MEMORY_BYTES"] = b",".join(shares)
+    if spec.gpu_compute_percent is not None:
+        # Read by a program that goes through an MPS server, once, when it makes its CUDA context.
+        made[b"ROOST_GPU_COMPUTE_PERCENT"] = b"%d" % spec.gpu_compute_percent
+        made[MPS_PERCENTAGE] = b"%d" % spec.gpu_compute_percent
     return made

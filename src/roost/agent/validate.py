@@ -109,6 +109,10 @@ def _resources(spec: LaunchSpec) -> None:
             raise _bad("a GPU's UUID has characters that no UUID has")
         if gpu.memory_bytes is not None:
             _whole("GPU memory", gpu.memory_bytes, 1, 2**62)
+    if spec.gpu_compute_percent is not None:
+        _whole("share of a GPU's compute in percent", spec.gpu_compute_percent, 1, 100)
+        if len(spec.gpus) != 1 or spec.gpus[0].memory_bytes is None:
+            raise _bad("a share of a GPU's compute without a share of its memory")
 
 
 def _times(spec: LaunchSpec) -> None:

@@ -92,6 +92,7 @@ _SERVED = (
 RUN_OPTIONS = (
     Option("-g --gpus", "N[..M]", "gpus"),
     Option("--gpu-mem", "SIZE", "size"),
+    Option("--gpu-compute", "PERCENT", "percent"),
     Option("--gpu-model", "MODEL"),
     Option("--class", "CLASS", choices=CLASSES),
     Option("-t --time", "TIME", "duration"),

@@ -64,11 +64,12 @@ def row(job: Any, now: Any, say: Callable[..., str]) -> list[str | Cell]:
 
 
 def gpus(job: Any) -> str:
-    """What it asks for or holds: "2", or "10.0 GiB" of a shared GPU."""
+    """What it asks for or holds: "2", or "10.0 GiB" or "10.0 GiB 30%" of a shared GPU."""
     request = job.get("request") or {}
     share = request.get("gpu_memory_bytes")
     if share:
-        return fmt.size(share)
+        percent = request.get("gpu_compute_percent")
+        return fmt.size(share) if percent is None else f"{fmt.size(share)} {percent}%"
     return str(request.get("gpus", len(job.get("gpus") or ())))
 
 

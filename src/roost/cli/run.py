@@ -107,15 +107,20 @@ def with_directives(
     for line, option in found.ignored:
         context.note("sbatch_ignored", path=path, line=line, option=option)
     options = {**found.sbatch, **found.roost}
-    for one, other in (("gpus", "gpu_mem"), ("gpu_mem", "gpus")):
-        if one in given:
-            options.pop(other, None)
+    if "gpus" in given:
+        options.pop("gpu_mem", None)
+        options.pop("gpu_compute", None)
+    if "gpu_mem" in given or "gpu_compute" in given:
+        options.pop("gpus", None)
     return {**options, **given}
 
 
 def exclude(options: dict[str, Any]) -> None:
     """Raises UsageError for options that contradict each other."""
-    for one, other in (("gpus", "gpu_mem"), ("pty", "follow"), ("pty", "json"), ("json", "follow")):
+    for one, other in (
+        ("gpus", "gpu_mem"), ("gpus", "gpu_compute"), ("pty", "follow"), ("pty", "json"),
+        ("json", "follow"),
+    ):  # fmt: skip
         if one in options and other in options:
             dashed = [f"--{name.replace('_', '-')}" for name in (one, other)]
             raise UsageError("either_or", one=dashed[0], other=dashed[1])
@@ -129,6 +134,7 @@ def exclude(options: dict[str, Any]) -> None:
 _DIRECT = {
     "gpus": "gpus",
     "gpu_mem": "gpu_memory_bytes",
+    "gpu_compute": "gpu_compute_percent",
     "gpu_model": "gpu_model",
     "class": "class",
     "time": "walltime_s",

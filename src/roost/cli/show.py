@@ -24,6 +24,7 @@ def show(context: Context) -> int:
     texts = []
     for job in found:
         title, facts = render(job, context.say)
+        facts += compute(context, job)
         rows = [context.terminal.paint(title, BOLD)]
         cells = max(LABEL_CELLS, *(width(label) for label, _ in facts))
         rows += [f"  {pad(label, cells)}  {text}" for label, text in facts]
@@ -78,6 +79,16 @@ def render(job: Any, say: Callable[..., str]) -> tuple[str, list[tuple[str, str]
     return title, facts
 
 
+def compute(context: Context, job: Any) -> list[tuple[str, str]]:
+    """Of a job that is not over and has a share of a GPU's compute: what holds it to that."""
+    percent = (job.get("request") or {}).get("gpu_compute_percent")
+    if percent is None or job.get("end_time"):
+        return []
+    mps = context.client().status().get("mps")
+    code = "compute_unknown" if mps is None else "compute_mps" if mps else "compute_promised"
+    return [(context.say("fact.compute"), context.say(code, percent=percent))]
+
+
 def outcome(job: Any, say: Callable[..., str]) -> str:
     from roost.cli.jobs import ending
 
@@ -88,6 +99,9 @@ def asked(request: Any, say: Callable[..., str]) -> str:
     parts = []
     if request.get("gpu_memory_bytes"):
         parts.append(say("asked_share", size=fmt.size(request["gpu_memory_bytes"])))
+        percent = request.get("gpu_compute_percent")
+        if percent is not None:
+            parts.append(say("asked_compute", percent=percent))
     elif request.get("gpus") is not None:
         most = request.get("gpus_most")
         parts.append(

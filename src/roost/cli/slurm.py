@@ -90,7 +90,12 @@ def _gpus(name: str, text: str) -> dict[str, Any] | None:
 
 
 def _gres(name: str, text: str) -> dict[str, Any] | None:
+    """ "mps:30" is 30 % of one GPU's compute, as gres.html of Slurm has it where each GPU counts
+    100; where it counts more, a larger number has no meaning that could be known here. Shards
+    have none at all: how many make a GPU is that cluster's setting."""
     kind, _, rest = text.partition(":")
+    if kind == "mps" and rest.isascii() and rest.isdigit() and 1 <= int(rest[:9]) <= 100:
+        return {"gpu_compute": int(rest)}
     if kind != "gpu" or "," in text:
         return None
     if rest and not rest.rpartition(":")[2].isdigit():

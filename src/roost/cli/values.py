@@ -45,6 +45,11 @@ def gpus(name: str, text: str) -> int | tuple[int, int]:
     return (whole(name, least), whole(name, most)) if dots else whole(name, text)
 
 
+def percent(name: str, text: str) -> int:
+    """ "30" or "30%": how much of it there is, the daemon says."""
+    return whole(name, text.removesuffix("%"))
+
+
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 
 
@@ -243,6 +248,7 @@ READERS: dict[str, Callable[[str, str], Any]] = {
     "gpus": gpus,
     "count": count,
     "size": size,
+    "percent": percent,
     "duration": duration,
     "cost": cost,
     "checkpoint": checkpoint,

@@ -69,6 +69,7 @@ class Status(TypedDict):
     driver_remedy: str | None
     limits: list[str]
     reboot_needed: NotRequired[bool]
+    mps: NotRequired[bool | None]
     simulated: bool
     time: str
     queue: Queue
@@ -85,6 +86,7 @@ class Request(TypedDict):
     gpus: int
     gpu_memory_bytes: int | None
     gpus_most: int | None
+    gpu_compute_percent: int | None
     gpu_model: str | None
     cpus: int
     memory_bytes: int | None
@@ -183,6 +185,7 @@ Submission = TypedDict(
         "gpus": int,
         "gpus_most": int,
         "gpu_memory_bytes": int,
+        "gpu_compute_percent": int,
         "gpu_model": str,
         "cpus": int,
         "memory_bytes": int,

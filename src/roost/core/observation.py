@@ -235,7 +235,8 @@ class Observation:
     else processes found by evidence and by the rolling sweep are there, which is the usual case.
     `gone` are remembered former holders whose process exists no more. `gpu_nodes` are the minors
     that have a device file here; a GPU without one cannot be seen to be open, so that NVML's word
-    for its processes has to do (WSL, simulation).
+    for its processes has to do (WSL, simulation). `mps`: root's MPS control daemon runs here,
+    without which a share of a GPU's compute is a promise alone; None: not looked for.
     """
 
     taken_at: float
@@ -254,3 +255,4 @@ class Observation:
     gpu_nodes: tuple[int, ...] = ()
     sample_s: float = 1.0
     late_s: float = 0.0
+    mps: bool | None = None

@@ -27,6 +27,7 @@ from roost.machine.guard import Guard
 from roost.machine.hostgpus import HostGpus, host_gpus, same_bus
 from roost.machine.kinship import with_attempt, with_earlier
 from roost.machine.known import Known, Watched
+from roost.machine.mps import mps_runs
 from roost.machine.proc.devices import DeviceMatcher, DeviceNodes, device_nodes, node_minors
 from roost.machine.proc.facts import Reader, read_process
 from roost.machine.proc.read import GoneError, HiddenError, Stat, list_pids
@@ -86,6 +87,7 @@ class Observer:
         self._init_namespace = in_init_pid_namespace(self.config.proc)
         self._minors = node_minors(self.config.nodes)
         self._host = HostGpus()
+        self._mps = False
         self._slow_things_at = float("-inf")
         self._boot_at = 0.0
         self._search: Iterator[Sighting | None] | None = None
@@ -153,6 +155,7 @@ class Observer:
             return
         self._slow_things_at = now
         self._host = host_gpus(self.config.sys, self.config.proc)
+        self._mps = mps_runs(self.config.proc)
         self._minors = node_minors(self.config.nodes)
         self._watched.forget_old_former(now)
 
@@ -386,6 +389,7 @@ class Observer:
             gpu_nodes=self._minors,
             sample_s=self.config.sample_s,
             late_s=round(max(0.0, taken - self.config.sample_s), 3),
+            mps=self._mps,
         )
 
 

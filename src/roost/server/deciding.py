@@ -11,6 +11,7 @@ import msgspec
 
 from roost.core.model import EndReason, JobState
 from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Wait, Warn
+from roost.core.scheduler.limits import part_of
 from roost.core.text.catalogue import say
 from roost.core.text.job import plain_clock, said_text
 from roost.server.engines.base import Engine
@@ -85,8 +86,8 @@ def _start(work: Work, engine: Engine, job: JobRecord, decision: Start) -> None:
     for grant in decision.grants:
         gpu = work.gpus.get(grant.gpu_uuid)
         share = 1.0
-        if grant.memory_bytes is not None and gpu is not None and gpu.memory_bytes:
-            share = min(1.0, grant.memory_bytes / gpu.memory_bytes)
+        if grant.memory_bytes is not None and gpu is not None:
+            share = part_of(job.request, gpu)
         number = work.next_allocation
         work.next_allocation += 1
         held = AllocationRecord(
@@ -130,6 +131,7 @@ def launch_spec(job: JobRecord, given: JobInput) -> LaunchSpec:
         output=job.output_file(),
         umask=given.umask,
         gpus=tuple(GpuGrant(uuid=g.gpu_uuid, memory_bytes=g.memory_bytes) for g in job.granted),
+        gpu_compute_percent=job.request.gpu_compute_percent,
         cpus=job.request.cpus,
         memory_bytes=job.request.memory_bytes,
         walltime_s=job.request.walltime_s,

@@ -18,7 +18,7 @@ _COLUMNS = tuple(
     jobs.c[name]
     for name in (
         "id", "user", "uid", "group", "class", "state", "gpus", "gpu_memory_bytes", "gpu_model",
-        "gpus_most",
+        "gpus_most", "gpu_compute_percent",
         "cpus", "memory_bytes", "walltime_s", "submitted_at", "begin_at", "started_at", "ended_at",
         "end_reason", "attempt", "after", "array_id", "array_limit", "requeue", "granted",
     )

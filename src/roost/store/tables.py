@@ -45,6 +45,7 @@ jobs = Table(
     Column("gpu_memory_bytes", BigInteger),
     Column("gpu_model", Text),
     Column("gpus_most", Integer),
+    Column("gpu_compute_percent", Integer),
     Column("cpus", Integer, nullable=False),
     Column("memory_bytes", BigInteger),
     Column("walltime_s", BigInteger),

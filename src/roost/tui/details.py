@@ -65,7 +65,10 @@ def _process(scene: Scene, process: Process) -> list[tuple[str, str]]:
 
 def _job(scene: Scene, job: Job) -> list[tuple[str, str]]:
     klass, state = f"class.{job.priority_class}", f"state.{job.state}"
-    memory = "" if job.gpu_memory_bytes is None else f" ({size(job.gpu_memory_bytes, wide=True)})"
+    memory = ""
+    if job.gpu_memory_bytes is not None:
+        percent = "" if job.gpu_compute_percent is None else f", {job.gpu_compute_percent}%"
+        memory = f" ({size(job.gpu_memory_bytes, wide=True)}{percent})"
     return [
         ("about.name", job.name),
         ("about.user", job.user),

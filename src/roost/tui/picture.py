@@ -77,6 +77,7 @@ class Job:
     wait: str
     command: str = ""
     restarts: int = 0
+    gpu_compute_percent: int | None = None
 
     @property
     def holds(self) -> bool:
@@ -330,6 +331,7 @@ def _job(row: Mapping[str, object]) -> Job:
         wait=_text(wait, "text") if isinstance(wait, Mapping) else _text(row, "wait"),
         command=_command(row.get("command")),
         restarts=_whole(row, "restarts") or 0,
+        gpu_compute_percent=_whole(asked, "gpu_compute_percent"),
     )
 
 

@@ -90,6 +90,7 @@ class LaunchSpec(msgspec.Struct, frozen=True):
     array_id: int | None = None
     array_index: int | None = None
     source: SourceFile | None = None
+    gpu_compute_percent: int | None = None
 
 
 class Launch(ToAgent, frozen=True, tag="launch"):

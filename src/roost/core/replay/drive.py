@@ -256,7 +256,7 @@ class _Run:
             share = int(job.gpus * self._memory_bytes)
         request = Request(
             int(job.gpus) if share is None else 0, share, job.gpu_model, job.cpus,
-            job.memory_bytes, walltime_s,
+            job.memory_bytes, walltime_s, None, job.gpu_compute_percent,
         )  # fmt: skip
         which = job.priority_class or PriorityClass.REGULAR
         after: tuple[int, ...] = ()

@@ -158,6 +158,7 @@ def _trace_job(
         priority_class=job.priority_class,
         state=job.state,
         gpu_memory_bytes=request.gpu_memory_bytes,
+        gpu_compute_percent=request.gpu_compute_percent,
         gpu_model=request.gpu_model,
         cpus=request.cpus,
         memory_bytes=request.memory_bytes,
@@ -208,14 +209,16 @@ def work_of(
 
 def _gpus(request: Request, grants: Sequence[Grant], gpu_bytes: Mapping[str, int]) -> float:
     """Whole GPUs, those it had where it could use some to many; or the part of one that the share
-    was of the GPU that it was on."""
+    was of the GPU that it was on, of its memory or its compute, whichever was more."""
     share = request.gpu_memory_bytes
     if share is None:
         had = len(grants) if request.gpus_most is not None else 0
         return float(had or request.gpus)
     own = [gpu_bytes[grant.gpu_uuid] for grant in grants if gpu_bytes.get(grant.gpu_uuid)]
     size = own[0] if own else max(gpu_bytes.values(), default=0)
-    return min(1.0, share / size) if size else 1.0
+    if not size:
+        return 1.0
+    return min(1.0, max(share / size, (request.gpu_compute_percent or 0) / 100))
 
 
 def _known(job: TraceJob, kept: set[str]) -> TraceJob:

@@ -14,10 +14,11 @@ class TraceJob:
     """One job of the past. `gpus` may be a fraction of one; `estimate_s` None: nobody said.
 
     `submit_s` counts from the first submission of the trace; `duration_s` is without any waiting.
-    The rest is what only a Roost's own history says: a share of a GPU by its memory, what else was
-    asked for, the ids (`after`) of jobs of the trace that had to end first, the array and how many
-    of it may run at once. `counted` False: it takes part but no figure is reckoned from it, for the
-    period cuts it off. `holds`: it ran when the trace began, since `started_s` (below 0), on these.
+    The rest is what only a Roost's own history says: a share of a GPU's memory and compute, what
+    else was asked for, the ids (`after`) of jobs of the trace that had to end first, the array and
+    how many of it may run at once. `counted` False: it takes part but no figure is reckoned from
+    it, for the period cuts it off. `holds`: it ran when the trace began, since `started_s` (below
+    0), on these.
     """
 
     id: str
@@ -40,6 +41,7 @@ class TraceJob:
     counted: bool = True
     holds: tuple[Grant, ...] = ()
     started_s: float = 0.0
+    gpu_compute_percent: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

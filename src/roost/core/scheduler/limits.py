@@ -37,6 +37,14 @@ def share_units(request: Request, gpu: Gpu) -> int:
     return min(UNITS, max(of_memory, _compute_units(request)))
 
 
+def part_of(request: Request, gpu: Gpu) -> float:
+    """The same as a part of that GPU, 0 to 1, as the ledger has it."""
+    if gpu.memory_bytes <= 0:
+        return 1.0
+    of_memory = (request.gpu_memory_bytes or 0) / gpu.memory_bytes
+    return min(1.0, max(of_memory, (request.gpu_compute_percent or 0) / 100))
+
+
 def _compute_units(request: Request) -> int:
     return (request.gpu_compute_percent or 0) * UNITS // 100
 

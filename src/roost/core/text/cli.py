@@ -115,6 +115,23 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "cpu_1": ("1 CPU core", "1 个 CPU 核"),
     "cpu_n": ("{count} CPU cores", "{count} 个 CPU 核"),
     "asked_share": ("{size} of a shared GPU", "共享卡上 {size}"),
+    "asked_compute": ("{percent} % of its compute", "其算力的 {percent}%"),
+    "compute_promised": (
+        "{percent} % is promised, not enforced: no MPS daemon runs on this server; nobody else is"
+        " promised that part of the GPU, but whoever is on it can use more",
+        "{percent}% 只是承诺，没有强制：本服务器没有运行 MPS 守护进程；这部分算力不会再承诺给别人，"
+        "但同一张 GPU 上的作业都可能用得更多",
+    ),
+    "compute_mps": (
+        "an MPS daemon runs on this server: each process that goes through it has {percent} % at"
+        " most; one that does not is not held to it",
+        "本服务器运行着 MPS 守护进程：经由 MPS 的每个进程最多使用 {percent}%；"
+        "绕过 MPS 的进程不受此限制",
+    ),
+    "compute_unknown": (
+        "{percent} % is promised; whether an MPS daemon runs that enforces it is not known now",
+        "已承诺 {percent}%；目前无法确定是否有 MPS 守护进程强制执行",
+    ),
     "asked_range": ("{least} to {most} GPUs", "{least} 到 {most} 张 GPU"),
     "asked_time": ("at most {span}", "最长 {span}"),
     "git_dirty": (" with changes", "（有改动）"),
@@ -129,6 +146,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "fact.class": ("class", "级别"),
     "fact.request": ("asks for", "申请"),
     "fact.gpus": ("GPUs", "GPU"),
+    "fact.compute": ("compute", "算力"),
     "fact.submit": ("submitted", "提交"),
     "fact.begin": ("not before", "不早于"),
     "fact.start": ("started", "开始"),

@@ -73,6 +73,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "整卡数量（默认 1）；2..8 表示至少 2 张，有空闲时最多 8 张",
     ),
     "run.--gpu-mem": ("a share: this much memory of a shared GPU", "共享卡上的显存份额"),
+    "run.--gpu-compute": (
+        "with --gpu-mem: this much of that GPU's compute, 1 to 100; else it takes turns on it",
+        "与 --gpu-mem 同用：该卡算力的百分比（1 到 100）；不写则与他人分时使用",
+    ),
     "run.--gpu-model": ("only on GPUs of this model", "只用这种型号的 GPU"),
     "run.--class": (
         "priority: urgent, regular or background",

@@ -91,9 +91,9 @@ MESSAGES = {
     ),
     "compute_alone": (
         "{given} % of a GPU's compute was asked for without a share of its memory; add"
-        " --gpu-memory, as --gpu-memory 10G, or ask for whole GPUs with -g alone",
-        "申请了一张 GPU 的 {given}% 算力，但没有申请显存份额；请加上 --gpu-memory，例如"
-        " --gpu-memory 10G，或只用 -g 申请整张 GPU",
+        " --gpu-mem, as --gpu-mem 10G, or ask for whole GPUs with -g alone",
+        "申请了一张 GPU 的 {given}% 算力，但没有申请显存份额；请加上 --gpu-mem，例如"
+        " --gpu-mem 10G，或只用 -g 申请整张 GPU",
     ),
     "compute_range": (
         "{given} % of a GPU's compute was asked for; give a whole number from 1 to 100, or leave"

@@ -147,6 +147,7 @@ def _job(row: queries.Row, attempts: Sequence[queries.Row] | None, zone: str) ->
             "gpus": row["gpus"],
             "gpus_most": row["gpus_most"],
             "gpu_memory_bytes": row["gpu_memory_bytes"],
+            "gpu_compute_percent": row["gpu_compute_percent"],
             "gpu_model": row["gpu_model"],
             "cpus": row["cpus"],
             "memory_bytes": row["memory_bytes"],

@@ -108,6 +108,7 @@ def status_json(call: Call) -> dict[str, Any]:
         "driver_state": state,
         "driver_remedy": _remedy(call, driver.remedy_code if driver else None, board.connected),
         "reboot_needed": board.connected and driver is not None and _needs_reboot(driver),
+        "mps": observation.mps if observation is not None and board.connected else None,
         "simulated": host.simulated if host else False,
         "limits": [say_limit(call.language, limit) for limit in host.limits] if host else [],
         "time": iso(call.context.clock(), zone),

@@ -122,6 +122,7 @@ class SubmissionIn(_In):
     gpus: Annotated[int, Field(ge=-(2**31), le=2**31)] | None = None
     gpus_most: Annotated[int, Field(ge=-(2**31), le=2**31)] | None = None
     gpu_memory_bytes: Annotated[int, Field(ge=-(2**62), le=2**62)] | None = None
+    gpu_compute_percent: Annotated[int, Field(ge=-(2**31), le=2**31)] | None = None
     gpu_model: Annotated[str, Field(max_length=MAX_NAME)] | None = None
     cpus: Annotated[int, Field(ge=-(2**31), le=2**31)] = 0
     memory_bytes: Annotated[int, Field(ge=-(2**62), le=2**62)] | None = None
@@ -227,6 +228,7 @@ class StatusOut(_Out):
     driver_state: str
     driver_remedy: str | None
     reboot_needed: bool
+    mps: bool | None
     simulated: bool
     limits: list[str]
     time: str
@@ -244,6 +246,7 @@ class RequestOut(_Out):
     gpus: int
     gpus_most: int | None
     gpu_memory_bytes: int | None
+    gpu_compute_percent: int | None
     gpu_model: str | None
     cpus: int
     memory_bytes: int | None
@@ -264,6 +267,7 @@ class JobOut(_Out):
     cpus: int
     memory_bytes: int | None
     gpu_memory_bytes: int | None
+    gpu_compute_percent: int | None
     request: RequestOut
     submit_time: str
     begin_time: str | None

@@ -158,10 +158,12 @@ def job_json(
         "cpus": request.cpus,
         "memory_bytes": request.memory_bytes,
         "gpu_memory_bytes": request.gpu_memory_bytes,
+        "gpu_compute_percent": request.gpu_compute_percent,
         "request": {
             "gpus": request.gpus,
             "gpus_most": request.gpus_most,
             "gpu_memory_bytes": request.gpu_memory_bytes,
+            "gpu_compute_percent": request.gpu_compute_percent,
             "gpu_model": request.gpu_model,
             "cpus": request.cpus,
             "memory_bytes": request.memory_bytes,

@@ -57,6 +57,7 @@ def intent_of(given: SubmissionIn, person: Person, rules: Rules, key: str | None
             memory_bytes=given.memory_bytes,
             walltime_s=given.walltime_s,
             gpus_most=given.gpus_most,
+            gpu_compute_percent=given.gpu_compute_percent,
         ),
         given=JobInput(
             argv=argv,
