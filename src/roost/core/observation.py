@@ -158,6 +158,7 @@ class ProcessFacts:
     stand as escapes (`\\xff`, `\\n`). `uid` None: could not be read. `visible` False: this agent
     may not look into the process (EACCES). `login_uid` is who logged in (audit), None: nobody did;
     `pending_fds` counts descriptors sent to its sockets and not yet received (fdinfo scm_fds).
+    `suspended`: Roost suspended its job where it is, so that it stands still on purpose.
     """
 
     pid: int
@@ -185,6 +186,7 @@ class ProcessFacts:
     login_uid: int | None = None
     login_user: str | None = None
     pending_fds: int = 0
+    suspended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

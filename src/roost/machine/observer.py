@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from roost.core.observation import (
@@ -83,6 +83,7 @@ class Observer:
         self._agent: frozenset[int] = frozenset({os.getpid()})
         self._own = self._agent
         self._attempts: Mapping[tuple[int, int], tuple[int, int]] = {}
+        self._suspended: frozenset[tuple[int | None, int | None]] = frozenset()
         self._boot_id = boot_id(self.config.proc)
         self._init_namespace = in_init_pid_namespace(self.config.proc)
         self._minors = node_minors(self.config.nodes)
@@ -104,6 +105,10 @@ class Observer:
     def set_attempts(self, attempts: Mapping[tuple[int, int], tuple[int, int]]) -> None:
         """(pid, start ticks) of each running attempt's first process → (job, attempt)."""
         self._attempts = dict(attempts)
+
+    def set_suspended(self, attempts: Set[tuple[int, int]]) -> None:
+        """(job, attempt) of those that stand still because Roost suspended them."""
+        self._suspended = frozenset(attempts)
 
     def set_own(self, pids: frozenset[int]) -> None:
         """Roost's own processes beside the driver's helper, which is known: nobody's use."""
@@ -362,6 +367,9 @@ class Observer:
                 name = self._users.name(facts.uid)
                 if name is not None:
                     facts = entry.facts = replace(facts, user=name)
+            place = facts.place
+            if (place.roost_job, place.roost_attempt) in self._suspended:
+                facts = replace(facts, suspended=True)
             processes.append(facts)
             if facts.place.container_id is not None:
                 inside.setdefault(facts.place.container_id, []).append(facts)

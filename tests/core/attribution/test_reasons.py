@@ -114,6 +114,21 @@ CASES: list[tuple[str, Observation, str]] = [
         "bob:100=1024(stopped)",
     ),
     (
+        "frozen by the freezer of cgroup v1, which shows as hanging in the kernel",
+        seen(gpu(0, GIB, claim(100)), process(100, "bob", 0, frozen=True, state="D")),
+        "bob:100=1024(stopped)",
+    ),
+    (
+        "suspended by Roost on purpose: nothing is wrong with it",
+        seen(
+            gpu(0, 3 * GIB, claim(100), claim(101), claim(102)),
+            process(100, "bob", 0, frozen=True, suspended=True),
+            process(101, "bob", 0, frozen=True, state="D", suspended=True),
+            process(102, "bob", 0, state="T", suspended=True),
+        ),
+        "bob:100=1024 bob:101=1024 bob:102=1024",
+    ),
+    (
         "an MPS server",
         seen(
             gpu(0, GIB, claim(100, GIB)),

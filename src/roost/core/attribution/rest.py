@@ -180,7 +180,7 @@ def _zombie_parent(case: Case) -> Finding | bool | None:
 
 def _uninterruptible(case: Case) -> Finding | bool | None:
     for facts in _near(case):
-        if facts.state == "D":
+        if facts.state == "D" and not (facts.suspended or facts.frozen):
             return case.found(
                 Reason.UNINTERRUPTIBLE,
                 Sure.POSSIBLE,
@@ -193,7 +193,7 @@ def _uninterruptible(case: Case) -> Finding | bool | None:
 
 def _stopped(case: Case) -> Finding | bool | None:
     for facts in case.split.candidates:
-        if facts.state in "Tt" or facts.frozen:
+        if (facts.state in "Tt" or facts.frozen) and not facts.suspended:
             return case.found(Reason.STOPPED, Sure.POSSIBLE, "sign_stopped", pid=facts.pid)
     return False
 

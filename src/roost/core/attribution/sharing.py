@@ -322,7 +322,9 @@ def _state(share: Share, memory: Memory, index: int) -> Finding | None:
         return found(
             Reason.ZOMBIE_LEADER, Sure.CERTAIN, "sign_zombie_leader", threads=facts.threads
         )
-    if facts.state == "D":
+    if facts.suspended:
+        return None  # it stands still on purpose, whatever the kernel calls that
+    if facts.state == "D" and not facts.frozen:
         return found(
             Reason.UNINTERRUPTIBLE, Sure.CERTAIN, "sign_uninterruptible", wchan=facts.wchan or "?"
         )
