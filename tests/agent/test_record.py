@@ -76,3 +76,16 @@ def test_known_lists_attempts_only_and_finishes_removals(tmp_path: Path) -> None
     record.remove(str(tmp_path), 3, 1)
     assert record.known(str(tmp_path)) == [(20, 1)]
     record.remove(str(tmp_path), 3, 1)  # once more changes nothing
+
+
+def test_a_suspension_is_recorded_for_as_long_as_it_lasts(tmp_path: Path) -> None:
+    folder = record.open_folder(record.create(str(tmp_path), prepared()))
+    for total in (0.0, 12.5):
+        assert record.read_suspended(folder) is None
+        record.write_suspended(folder, record.Suspended(100.0, total))
+        assert record.read_suspended(folder) == record.Suspended(100.0, total)
+        record.write_suspended(folder, None)
+    record.write_suspended(folder, None)
+    (tmp_path / "7.1" / "suspended").write_bytes(b"{")
+    assert record.read_suspended(folder) is None
+    os.close(folder)

@@ -105,3 +105,31 @@ def test_each_thing_is_due_once(walltime: float, warn: float, wait: float) -> No
     assert acts.count(Act.WARN) <= 1
     assert acts.count(Act.ASK) <= 1
     assert acts[-1] is Act.KILL
+
+
+@given(SPANS, SPANS, SPANS, SPANS)
+def test_a_pause_moves_the_walltime_by_its_length(
+    walltime_s: float, before: float, at: float, length: float
+) -> None:
+    """Nothing is due while it lasts, and nothing of the walltime is lost or won by it."""
+    plain = Watchdog(Terms(walltime_s, before, 30.0), 0.0)
+    paused = Watchdog(Terms(walltime_s, before, 30.0), 0.0)
+    due = plain.next_at()
+    assert due is not None
+    if at < due:
+        paused.pause(at)
+        paused.pause(at + length / 2)
+        assert paused.next_at() is None
+        assert paused.due(at + length) == []
+        paused.go_on(at + length)
+        paused.go_on(at + 2 * length)
+        moved = paused.next_at()
+        assert moved is not None
+        assert abs(moved - (due + length)) < 1e-6
+
+
+def test_a_paused_job_that_is_to_stop_has_its_grace() -> None:
+    dog = Watchdog(Terms(walltime_s=100), 0.0)
+    dog.pause(10)
+    dog.stop(EndReason.PREEMPTED, 5, 50)
+    assert run(dog, 1000) == [(0.0, Act.ASK), (55, Act.KILL)]

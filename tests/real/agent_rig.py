@@ -40,7 +40,7 @@ from roost.wire.messages import (
     Refused,
     Welcome,
 )
-from tests.real.rig import wait_for
+from tests.real.rig import Account, processes_of, readable_python, wait_for
 
 T = TypeVar("T", bound=AgentMessage)
 JOBS = itertools.count(int(time.time()) % 1_000_000 * 1000 + 1)
@@ -296,3 +296,29 @@ def agent(environment: Mapping[str, str] | None = None, **more: Any) -> Iterator
         yield made
     finally:
         made.clean()
+
+
+@contextmanager
+def as_user(account: Account) -> Iterator[Agent]:
+    """An agent that an ordinary user started; ended and cleaned up behind it."""
+    folder = Path(tempfile.mkdtemp(prefix="roost-agent-"))
+    os.chown(folder, account.uid, account.gid)
+    folder.chmod(0o755)
+    made = Agent(folder)
+    log = (folder / "agent.log").open("ab")
+    made.process = subprocess.Popen(
+        [readable_python(), "-m", "roost.agent", "--state", str(made.state),
+         "--simulate", "2xA100"],
+        user=account.uid, group=account.gid, cwd="/", stdin=subprocess.DEVNULL, stdout=log,
+        stderr=log, env={"HOME": str(account.home), "PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    try:
+        made.connect()
+        yield made
+    finally:
+        made.process.kill()
+        made.process.wait()
+        for pid in processes_of(account.uid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, 9)
+        subprocess.run(["rm", "-rf", str(folder)], check=True)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import pwd
-import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,8 +14,8 @@ import pytest
 from roost.core.model import EndReason
 from roost.core.text.agent import say_limit
 from roost.wire.messages import Welcome
-from tests.real.agent_rig import Agent, Wire
-from tests.real.rig import Account, accounts, processes_of, readable_python, wait_for
+from tests.real.agent_rig import Agent, Wire, as_user
+from tests.real.rig import Account, accounts, processes_of, wait_for
 
 pytestmark = [pytest.mark.root, pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 
@@ -26,31 +24,6 @@ pytestmark = [pytest.mark.root, pytest.mark.skipif(os.geteuid() != 0, reason="ne
 def people() -> Iterator[list[Account]]:
     with accounts("ann", "ben", prefix="rau-") as made:
         yield made
-
-
-@contextmanager
-def as_user(account: Account) -> Iterator[Agent]:
-    folder = Path(tempfile.mkdtemp(prefix="roost-agent-"))
-    os.chown(folder, account.uid, account.gid)
-    folder.chmod(0o755)
-    made = Agent(folder)
-    log = (folder / "agent.log").open("ab")
-    made.process = subprocess.Popen(
-        [readable_python(), "-m", "roost.agent", "--state", str(made.state),
-         "--simulate", "2xA100"],
-        user=account.uid, group=account.gid, cwd="/", stdin=subprocess.DEVNULL, stdout=log,
-        stderr=log, env={"HOME": str(account.home), "PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
-    try:
-        made.connect()
-        yield made
-    finally:
-        made.process.kill()
-        made.process.wait()
-        for pid in processes_of(account.uid):
-            with suppress(ProcessLookupError):
-                os.kill(pid, 9)
-        subprocess.run(["rm", "-rf", str(folder)], check=True)
 
 
 def names_of(account: Account) -> list[str]:

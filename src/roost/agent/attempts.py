@@ -19,9 +19,9 @@ import msgspec
 import structlog
 
 from roost.agent import control, lost, record, runtime
-from roost.agent.control import AnyOrder, Attach, Forget
+from roost.agent.control import AnyOrder, Attach, Forget, Resume, Suspend
 from roost.agent.forks import Forks
-from roost.agent.record import Prepared, RecordError, Started
+from roost.agent.record import Prepared, RecordError, Started, Suspended
 from roost.agent.validate import RefusedError
 from roost.core.model import EndReason
 from roost.core.text import agent as text
@@ -33,6 +33,7 @@ log = structlog.get_logger()
 Key = tuple[int, int]
 RETRY_S = 0.05
 MOST_FORKS = 8
+EXECUTING = ("running", "suspended")
 MOST_FORGOTTEN = 100_000
 
 
@@ -45,7 +46,7 @@ class _Entry:
     connection: socket.socket | None = None
     waiting: list[AnyOrder] = field(default_factory=list)
     forks: int = 0
-    ending: bool = False
+    asked: bool = False
 
 
 class Attempts:
@@ -80,13 +81,15 @@ class Attempts:
         entry = self._entries.get(key)
         return entry.state if entry else None
 
-    def uses(self) -> dict[str, list[tuple[int, int | None]]]:
-        """Who runs on which GPU: UUID to (pid, bytes of its share, or None for the whole)."""
-        found: dict[str, list[tuple[int, int | None]]] = {}
+    def uses(self) -> dict[str, list[tuple[int, int | None, bool]]]:
+        """Who is on which GPU: UUID to (pid, bytes of its share or None, whether it works)."""
+        found: dict[str, list[tuple[int, int | None, bool]]] = {}
         for entry in self._entries.values():
-            if entry.state.state == "running" and entry.state.pid:
+            state = entry.state
+            if state.state in EXECUTING and state.pid:
                 for gpu in entry.gpus:
-                    found.setdefault(gpu.uuid, []).append((entry.state.pid, gpu.memory_bytes))
+                    used = state.pid, gpu.memory_bytes, state.state == "running"
+                    found.setdefault(gpu.uuid, []).append(used)
         return found
 
     def newest(self, job: int) -> int | None:
@@ -140,6 +143,8 @@ class Attempts:
             raise RefusedError("unknown_attempt", job=key[0], attempt=key[1])
         if entry.state.state == "ended":
             return False
+        if isinstance(order, Suspend | Resume):
+            entry.asked = True  # its next state is the answer, be it the same
         if entry.connection is None or not self._send(key, entry, order):
             entry.waiting.append(order)
         return True
@@ -216,7 +221,7 @@ class Attempts:
             started = Started(0, 0, 0.0)
         if started is None:
             return AttemptState(*key, state="preparing")
-        return _running(key, started)
+        return _running(key, started, record.read_suspended(folder))
 
     def _end_orphan(self, key: Key) -> None:
         if key not in self._entries and not lost.end_group(self._layout, cgroup.name_of(*key)):
@@ -288,8 +293,9 @@ class Attempts:
             self._take(key, entry, state)
 
     def _take(self, key: Key, entry: _Entry, state: AttemptState) -> None:
-        if entry.state.state == "ended" or state == entry.state:
+        if entry.state.state == "ended" or (state == entry.state and not entry.asked):
             return
+        entry.asked = False
         entry.state = state
         self._changed(state)
 
@@ -319,7 +325,7 @@ class Attempts:
             return
         lock = record.try_lock(folder)
         if lock is None:
-            connection = _reach(folder)
+            connection = control.reach(folder)
             if connection is None:
                 self._loop.call_later(RETRY_S, self._look_after, key)
             else:
@@ -339,14 +345,18 @@ class Attempts:
         """The lock is ours, and there is no end: executed and lost, or never executed."""
         try:
             prepared = record.read_prepared(folder)
-            started = record.read_started(folder)
+            started, suspended = record.read_started(folder), record.read_suspended(folder)
             executed = started is not None
         except RecordError as error:
             log.error("damaged record", job=key[0], attempt=key[1], error=str(error))
-            prepared, started, executed = None, None, True
+            prepared, started, suspended, executed = None, None, None, True
         rebooted = prepared is not None and prepared.boot_id != self._boot_id
         if executed or rebooted:
-            if prepared is not None and not rebooted and not lost.end_rest(prepared, started):
+            if (
+                prepared is not None
+                and not rebooted
+                and not lost.end_rest(prepared, started, suspended)
+            ):
                 self._loop.call_later(RETRY_S, self._look_after, key)
                 return
             code = "lost_reboot" if rebooted else "lost_supervisor"
@@ -397,24 +407,15 @@ class Attempts:
         return msgspec.structs.replace(entry.state, state="ended", end=end)
 
 
-def _running(key: Key, started: Started) -> AttemptState:
+def _running(key: Key, started: Started, suspended: Suspended | None) -> AttemptState:
     return AttemptState(
         job=key[0],
         attempt=key[1],
-        state="running",
+        state="suspended" if suspended else "running",
         pid=started.pid,
         start_ticks=started.start_ticks,
         started_at=started.started_at,
         source_changed=started.source_changed,
+        suspended_at=suspended.suspended_at if suspended else None,
+        suspended_s=suspended.suspended_s if suspended else 0.0,
     )
-
-
-def _reach(folder: int) -> socket.socket | None:
-    """A connection to the living supervisor; None while it does not listen (yet, or any more)."""
-    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC)
-    connection.setblocking(False)
-    with suppress(OSError):
-        connection.connect(control.at_folder(folder))
-        return connection
-    connection.close()
-    return None

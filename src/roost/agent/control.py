@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 
@@ -32,6 +33,20 @@ class Signal(Order, frozen=True, tag="signal"):
     signal: int
 
 
+class Suspend(Order, frozen=True, tag="suspend"):
+    """`how` as in `SuspendJob`. For "checkpoint", `tool` is the program that does it, and
+    `gpu_bytes` what the job holds on its GPUs; `lack` says why there is none, "" where there is."""
+
+    how: str = "freeze"
+    tool: str = ""
+    gpu_bytes: int = 0
+    lack: str = ""
+
+
+class Resume(Order, frozen=True, tag="resume"):
+    """Lets a suspended job go on."""
+
+
 class Attach(Order, frozen=True, tag="attach"):
     """Comes with one descriptor: the connection of the person who wants the terminal."""
 
@@ -40,7 +55,7 @@ class Forget(Order, frozen=True, tag="forget"):
     """The end is known for good: a supervisor that could not write it may go."""
 
 
-AnyOrder = Stop | Signal | Attach | Forget
+AnyOrder = Stop | Signal | Suspend | Resume | Attach | Forget
 
 _encoder = msgspec.msgpack.Encoder()
 _orders = msgspec.msgpack.Decoder(AnyOrder)
@@ -75,3 +90,14 @@ def receive_state(connection: socket.socket) -> AttemptState | None:
 def at_folder(folder_fd: int) -> str:
     """The control socket's address by descriptor: a path of any length fits into sun_path."""
     return f"/proc/self/fd/{folder_fd}/control"
+
+
+def reach(folder_fd: int) -> socket.socket | None:
+    """A connection to the living supervisor; None while it does not listen (yet, or any more)."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET | socket.SOCK_CLOEXEC)
+    connection.setblocking(False)
+    with suppress(OSError):
+        connection.connect(at_folder(folder_fd))
+        return connection
+    connection.close()
+    return None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from roost.machine.gpu import GpuDriver
 
-Uses = Mapping[str, Iterable[tuple[int, int | None]]]
+Uses = Mapping[str, Iterable[tuple[int, int | None, bool]]]
 
 
 def open_driver(simulate: str | None) -> GpuDriver:
@@ -26,14 +26,17 @@ def open_driver(simulate: str | None) -> GpuDriver:
 
 def tell_load(driver: GpuDriver, uses: Uses) -> None:
     """Simulated GPUs react to what runs on them, and have to be told: UUID to (pid, bytes of its
-    share, or None for a whole GPU). Real ones need nothing."""
+    share, or None for a whole GPU; whether it works, or stands still). Real ones need nothing."""
     from roost.machine.simulated import SimulatedDriver
     from roost.machine.simulation import SimulatedLoad
 
     if isinstance(driver, SimulatedDriver):
         driver.set_load(
             {
-                uuid: [SimulatedLoad((pid,), memory_bytes) for pid, memory_bytes in some]
+                uuid: [
+                    SimulatedLoad((pid,), memory_bytes, None if works else 0)
+                    for pid, memory_bytes, works in some
+                ]
                 for uuid, some in uses.items()
             }
         )

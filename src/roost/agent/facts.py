@@ -8,7 +8,7 @@ import socket
 from dataclasses import dataclass
 
 from roost.agent.config import AgentConfig
-from roost.machine import cgroup_base, private_dev
+from roost.machine import cgroup_base, freezer, private_dev
 from roost.machine.cgroup import V2_USED, Layout
 from roost.wire.messages import HostFacts
 
@@ -39,6 +39,7 @@ class Host:
             private_dev=self.private_dev,
             simulated=simulated,
             limits=self._limits(),
+            freezer=freezer.possible(layout),
         )
 
     def _limits(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ import struct
 import sys
 from contextlib import suppress
 
-from roost.agent import record, shutdown, supervisor
+from roost.agent import record, shutdown, supervise
 from roost.agent.note import note
 from roost.machine import kernel
 
@@ -130,7 +130,7 @@ class Nursery:
             link = socket.socket(fileno=descriptors[0]) if descriptors else None
             if record.parse_name(name) is not None:
                 try:
-                    supervisor.supervise(f"{self._attempts}/{name}", link, children)
+                    supervise.supervise(f"{self._attempts}/{name}", link, children)
                 except OSError as error:
                     note("attempt not supervised", folder=name, error=str(error))
             if link is not None:

@@ -1,7 +1,7 @@
 """What is left of an attempt whose supervisor was killed: found, ended, and removed.
 
 Never on a number's word alone: by the attempt's cgroup, or by the session that its first process
-opened, whose members are younger than it.
+opened, whose members are younger than it, and by who was stopped when it was suspended.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import os
 import signal
 from contextlib import suppress
 
-from roost.agent.record import Prepared, Started
-from roost.machine import cgroup
+from roost.agent.record import Prepared, Started, Suspended
+from roost.machine import cgroup, freezer
 from roost.machine.cgroup import Layout
 from roost.machine.proc.read import GoneError, HiddenError, list_pids, read_stat
 from roost.machine.signals import signal_all
@@ -23,22 +23,37 @@ def end_group(layout: Layout, name: str) -> bool:
         return True
     if not cgroup.is_empty(layout, name):
         cgroup.kill(layout, name)
+        freezer.thaw(layout, name)  # its supervisor may have left it suspended
         if not cgroup.is_empty(layout, name):
             return False
     return cgroup.remove(layout, name, timeout_s=0.0)
 
 
-def end_rest(prepared: Prepared, started: Started | None) -> bool:
+def end_rest(
+    prepared: Prepared, started: Started | None, suspended: Suspended | None = None
+) -> bool:
     """One round against what is left of the attempt; True when nothing is."""
     name = cgroup.name_of(prepared.spec.job, prepared.spec.attempt)
     if prepared.layout.bases():
         return end_group(prepared.layout, name)
     if started is None:
         return True
-    left = session_members(started, prepared.account.uid)
-    if not left:
+
+    def left() -> list[int]:
+        found = session_members(started, prepared.account.uid)
+        return found + [pid for pid, ticks in stopped if _lives(pid, ticks)]
+
+    stopped = suspended.stopped if suspended else ()
+    if not left():
         return True
-    signal_all(lambda: session_members(started, prepared.account.uid), signal.SIGKILL)
+    signal_all(left, signal.SIGKILL)
+    return False
+
+
+def _lives(pid: int, start_ticks: int) -> bool:
+    with suppress(GoneError, HiddenError):
+        stat = read_stat(b"/proc", pid)
+        return stat.start_ticks == start_ticks and stat.state not in "ZX"
     return False
 
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from roost.machine import cgroup
 from roost.machine.cgroup import Layout, Use
+from roost.machine.freezer import Freezer, freezer_for
 from roost.machine.signals import descendants, handles, signal_all
 
 
@@ -59,6 +60,11 @@ class JobProcesses:
         """To those of the job's processes that are in this process group."""
         signal_all(self.pids, number, lambda pid: _group_of(pid) == group)
 
+    def deliver(self, number: int) -> None:
+        """A person's signal: to those that handle it, and to all where none does."""
+        if not self.warn(number):
+            self.signal(number)
+
     def warn(self, number: int) -> int:
         """To those that handle it: it would kill the others. How many got it."""
         return signal_all(self.pids, number, lambda pid: handles(pid, number))
@@ -86,6 +92,9 @@ class JobProcesses:
                 return
             time.sleep(pause)
             pause = min(1.0, pause * 2)
+
+    def freezer(self) -> Freezer:
+        return freezer_for(self.layout, self.name, self.pids)
 
     def use(self) -> Use:
         return cgroup.use(self.layout, self.name) if self._grouped else Use()

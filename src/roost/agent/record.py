@@ -54,6 +54,16 @@ class Started(msgspec.Struct, frozen=True):
     source_changed: bool | None = None
 
 
+class Suspended(msgspec.Struct, frozen=True):
+    """Written while the attempt stands still, for an agent that comes before its supervisor is
+    heard: since when it does, and how long it did before. `stopped` are pid and start ticks of
+    those that were sent SIGSTOP, where there is no cgroup: whoever ends them must find them."""
+
+    suspended_at: float
+    suspended_s: float = 0.0
+    stopped: tuple[tuple[int, int], ...] = ()
+
+
 class RecordError(Exception):
     """A file of the record is missing where it must be, or is damaged."""
 
@@ -88,7 +98,7 @@ def create(attempts: str, prepared: Prepared) -> str:
         if os.path.exists(f"{path}/spec"):
             raise
     try:
-        for name in ("started.tmp", "end.tmp"):
+        for name in ("started.tmp", "suspended.tmp", "end.tmp"):
             _reserve(f"{path}/{name}")
         _write(f"{path}/spec.tmp", _spec_encoder.encode(prepared))
         os.rename(f"{path}/spec.tmp", f"{path}/spec")
@@ -182,6 +192,23 @@ def read_started(folder_fd: int) -> Started | None:
         return msgspec.json.decode(raw, type=Started)
     except msgspec.MsgspecError as error:
         raise RecordError(f"started is damaged: {error}") from error
+
+
+def write_suspended(folder_fd: int, suspended: Suspended | None) -> None:
+    """None: it goes on; the blocks are kept for the next time. Raises OSError."""
+    if suspended is not None:
+        _commit(folder_fd, "suspended", msgspec.json.encode(suspended))
+        return
+    with suppress(FileNotFoundError):
+        os.rename("suspended", "suspended.tmp", src_dir_fd=folder_fd, dst_dir_fd=folder_fd)
+
+
+def read_suspended(folder_fd: int) -> Suspended | None:
+    """None where it goes on, or the file is damaged. Raises OSError."""
+    raw = _read(folder_fd, "suspended")
+    with suppress(msgspec.MsgspecError):
+        return None if raw is None else msgspec.json.decode(raw, type=Suspended)
+    return None
 
 
 def write_end(folder_fd: int, state: AttemptState) -> None:

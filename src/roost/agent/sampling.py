@@ -10,7 +10,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from concurrent.futures import Future
 from dataclasses import replace
 from typing import Protocol, TypeVar
@@ -35,6 +35,8 @@ class Looker(Protocol):
 
     def set_attempts(self, attempts: Mapping[Key, Key]) -> None: ...
 
+    def set_suspended(self, attempts: Set[Key]) -> None: ...
+
     def close(self) -> None: ...
 
 
@@ -47,6 +49,7 @@ class Sampler:
         self._period_s = 1.0
         self._questions: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._attempts: dict[Key, Key] = {}
+        self._suspended: frozenset[Key] = frozenset()
         self._closing = False
         self._thread = threading.Thread(target=self._run, name="sampler", daemon=True)
 
@@ -56,9 +59,11 @@ class Sampler:
     def set_period(self, seconds: float) -> None:
         self._period_s = min(MOST_PERIOD_S, max(LEAST_PERIOD_S, seconds))
 
-    def set_attempts(self, running: dict[Key, Key]) -> None:
-        """(pid, start ticks) → (job, attempt) of what runs now; used from the next look on."""
+    def set_attempts(self, running: dict[Key, Key], suspended: frozenset[Key]) -> None:
+        """(pid, start ticks) → (job, attempt) of what executes now, and which of it stands still;
+        used from the next look on."""
         self._attempts = running
+        self._suspended = suspended
 
     def ask(self, question: Callable[[], T]) -> Future[T]:
         """Runs `question` in the sampling thread, between two looks."""
@@ -90,6 +95,7 @@ class Sampler:
 
     def _prepare(self) -> None:
         self._looker.set_attempts(self._attempts)
+        self._looker.set_suspended(self._suspended)
 
     def _run(self) -> None:
         due = time.monotonic()

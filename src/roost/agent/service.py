@@ -18,7 +18,7 @@ import structlog
 
 import roost
 from roost.agent import control
-from roost.agent.attempts import Attempts
+from roost.agent.attempts import EXECUTING, Attempts
 from roost.agent.config import AgentConfig
 from roost.agent.door import ServerDoor
 from roost.agent.drivers import Uses
@@ -49,11 +49,13 @@ from roost.wire.messages import (
     Observed,
     Refused,
     ReleaseDriver,
+    ResumeJob,
     Samples,
     SamplesSince,
     Scan,
     SignalJob,
     StopJob,
+    SuspendJob,
     Welcome,
 )
 from roost.wire.messages import (
@@ -140,12 +142,14 @@ class Service:
     def _tell_sampler(self) -> None:
         if self._attempts is None or self._means is None:
             return
+        executing = [state for state in self._attempts.states() if state.state in EXECUTING]
         self._means.sampler.set_attempts(
             {
                 (state.pid, state.start_ticks): (state.job, state.attempt)
-                for state in self._attempts.states()
-                if state.state == "running" and state.pid and state.start_ticks
-            }
+                for state in executing
+                if state.pid and state.start_ticks
+            },
+            frozenset((s.job, s.attempt) for s in executing if s.state == "suspended"),
         )
         self._means.tell_load(self._attempts.uses())
 
@@ -195,6 +199,15 @@ class Service:
             case StopJob(job=job, attempt=attempt, request=request):
                 grace_s = seconds("grace", message.grace_s)
                 self._order(attempts, (job, attempt), control.Stop(message.reason, grace_s))
+                return Done(request)
+            case SuspendJob(job=job, attempt=attempt, request=request):
+                if message.how not in ("freeze", "checkpoint"):
+                    detail = f"there is no way {message.how!r} to suspend a job"
+                    raise RefusedError("bad_spec", detail=detail)
+                self._order(attempts, (job, attempt), control.Suspend(message.how))
+                return Done(request)
+            case ResumeJob(job=job, attempt=attempt, request=request):
+                self._order(attempts, (job, attempt), control.Resume())
                 return Done(request)
             case SignalJob(job=job, attempt=attempt, request=request):
                 if not 1 <= message.signal <= 64:

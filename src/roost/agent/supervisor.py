@@ -23,48 +23,21 @@ from roost.agent.environment import environment_of
 from roost.agent.link import AgentLinks
 from roost.agent.note import note
 from roost.agent.reaper import JobProcesses
-from roost.agent.record import Prepared, RecordError, Started
-from roost.agent.runtime import JobFolder, StatusLines
+from roost.agent.record import Prepared, Started
+from roost.agent.reports import Reports
+from roost.agent.runtime import JobFolder
+from roost.agent.shortage import Shortage
+from roost.agent.suspension import Stillness, Suspension
 from roost.agent.terminal import Terminal, open_pair, tty_group
 from roost.agent.watchdog import Act, Terms, Watchdog
 from roost.core.model import EndReason
-from roost.machine import cgroup, kernel
+from roost.machine import cgroup
 from roost.machine.proc.read import GoneError, HiddenError, read_stat
 from roost.wire.messages import AttemptEnd, AttemptState
 
-STATUS_PAUSE_S = 0.05
 PUSH_EVERY_S = 1.0
 RETRY_END_S = 1.0
 HANG_UP_AGAIN_S = 2.0
-
-
-def supervise(folder: str, agent: socket.socket | None, children: int) -> None:
-    """Sees the attempt whose record is in `folder` through to its end.
-
-    `agent` is a link to the agent that asked for it; `children` becomes readable at SIGCHLD. Raises
-    OSError when the folder is not there.
-    """
-    folder_fd = record.open_folder(folder)
-    lock = None
-    try:
-        lock = record.try_lock(folder_fd)
-        if lock is None:
-            return  # another supervisor has this attempt
-        if record.read_started(folder_fd) is not None or record.read_end(folder_fd) is not None:
-            return  # it was executed: never again. The agent sees to what is left of it
-        prepared = record.read_prepared(folder_fd)
-        kernel.set_name(f"roost:{prepared.spec.job}.{prepared.spec.attempt}")
-        supervisor = Supervisor(folder_fd, prepared, agent, children)
-        try:
-            supervisor.run()
-        finally:
-            supervisor.close()
-    except RecordError as error:
-        note("attempt record unusable", folder=folder, error=str(error))
-    finally:
-        if lock is not None:
-            os.close(lock)
-        os.close(folder_fd)
 
 
 class Supervisor:
@@ -80,11 +53,15 @@ class Supervisor:
         self._selector = selectors.DefaultSelector()
         self._timers: dict[str, tuple[float, Callable[[], None]]] = {}
         self._watchdog = Watchdog(Terms(None, None, spec.kill_wait_s, spec.saving_limit_s), 0.0)
-        self._lines = StatusLines()
+        self._suspension = Suspension(
+            self._processes, self._after, self._stands_still, self._goes_on
+        )
+        self._stillness = Stillness(folder_fd)
+        self._reports: Reports | None = None
         self._folder: JobFolder | None = None
         self._terminal: Terminal | None = None
         self._slave: int | None = None
-        self._memory_event: int | None = None
+        self._shortage: Shortage | None = None
         self._sync: socket.socket | None = None
         self._failure: child.Failure | None = None
         self._told: child.Failure | None = None
@@ -119,10 +96,11 @@ class Supervisor:
         self._selector.close()
         if self._sync is not None:
             self._sync.close()
-        folder = self._folder
-        for descriptor in (self._slave, self._memory_event, folder.status if folder else None):
-            if descriptor is not None:
-                os.close(descriptor)
+        for part in (self._reports, self._shortage):
+            if part is not None:
+                part.close()
+        if self._slave is not None:
+            os.close(self._slave)
 
     def _prepare(self) -> None:
         """Cgroup, folder, terminal, and the child up to the point where it waits for the word."""
@@ -141,19 +119,17 @@ class Supervisor:
                     "no_cgroup", detail=f"{os.strerror(error.errno or 0)}: {error.filename}"
                 ) from error
         self._folder = runtime.make(prepared)
+        self._reports = Reports(self._folder.status, self._selector, self._after, self._status_line)
         if spec.pty:
             owner = prepared.account.uid if prepared.as_root else None
             group = tty_group() if prepared.as_root else None
             master, self._slave = open_pair(spec.rows, spec.columns, owner, group)
             self._terminal = Terminal(master, spec.job, spec.attempt)
         self._fork(self._folder)
-        self._watch_status()
         if spec.memory_bytes is not None and prepared.layout.bases():
-            self._memory_event = cgroup.watch_oom_v1(prepared.layout, name)
-            if self._memory_event is not None:
-                self._selector.register(
-                    self._memory_event, selectors.EVENT_READ, self._short_of_memory
-                )
+            self._shortage = Shortage(
+                self._processes, self._selector, self._after, self._short_of_memory
+            )
 
     def _fork(self, folder: JobFolder) -> None:
         spec, account = self._prepared.spec, self._prepared.account
@@ -207,6 +183,8 @@ class Supervisor:
 
     def _act(self, act: Act) -> None:
         spec = self._prepared.spec
+        if act is not Act.WARN:
+            self._suspension.release()
         if act is Act.KILL or not self._running:
             self._killing = True
             self._processes.kill_round()
@@ -278,34 +256,10 @@ class Supervisor:
 
     def _short_of_memory(self) -> None:
         """v1 ends one process; the job is over all the same, as it is on v2."""
-        if self._memory_event is None:
-            return
-        with suppress(BlockingIOError):
-            os.read(self._memory_event, 8)
-        if self._processes.use().oom_kills:
-            self._out_of_memory = True
-            self._processes.kill_round()
-        elif "memory" not in self._timers:
-            self._after("memory", 0.05, self._short_of_memory)
+        self._out_of_memory = True
+        self._processes.kill_round()
 
     # -- what the job reports ------------------------------------------------------------------
-
-    def _watch_status(self) -> None:
-        if self._folder is not None:
-            self._selector.register(self._folder.status, selectors.EVENT_READ, self._hear_status)
-
-    def _hear_status(self) -> None:
-        """Reads a part, then looks away for a moment: nobody keeps this process busy by writing."""
-        self._read_status()
-        if self._folder is not None:
-            self._selector.unregister(self._folder.status)
-            self._after("status", STATUS_PAUSE_S, self._watch_status)
-
-    def _read_status(self) -> None:
-        if self._folder is not None:
-            with suppress(BlockingIOError):
-                for line in self._lines.feed(os.read(self._folder.status, 65536)):
-                    self._status_line(line)
 
     def _status_line(self, line: str) -> None:
         if line == "saving":
@@ -328,12 +282,35 @@ class Supervisor:
         if isinstance(order, control.Stop):
             self._watchdog.stop(order.reason, order.grace_s, time.monotonic())
         elif isinstance(order, control.Signal):
-            if self._running and not self._processes.warn(order.signal):
-                self._processes.signal(order.signal)
+            if self._running and self._suspension.keeps_signals and order.signal != signal.SIGKILL:
+                self._suspension.keep(order.signal)
+            elif self._running:
+                self._processes.deliver(order.signal)
+        elif isinstance(order, control.Suspend):
+            self._suspend(order)
+        elif isinstance(order, control.Resume):
+            self._suspension.resume()
         elif isinstance(order, control.Forget):
             self._forgotten = True
         elif descriptors:
             self._attach(descriptors.pop())
+
+    def _suspend(self, order: control.Suspend) -> None:
+        self._state = msgspec.structs.replace(self._state, refusal="")
+        if self._running and not self._watchdog.stopping:
+            self._suspension.suspend(order)
+        else:
+            self._goes_on(child.Failure("not_suspended_yet" if not self._running else "is_ending"))
+
+    def _stands_still(self) -> None:
+        self._watchdog.pause(time.monotonic())
+        self._state = self._stillness.begin(self._state, self._suspension.stopped())
+        self._push()
+
+    def _goes_on(self, why: child.Failure | None) -> None:
+        self._watchdog.go_on(time.monotonic())
+        self._state = self._stillness.end(self._state, why)
+        self._push()
 
     def _attach(self, descriptor: int) -> None:
         if self._terminal is None:
@@ -353,12 +330,16 @@ class Supervisor:
             self._close_terminal(child.Failure("terminal_closed"))
 
     def _terminal_unused(self) -> None:
+        if self._stillness.now:  # nobody could answer there
+            self._after("terminal", self._prepared.terminal_wait_s, self._terminal_unused)
+            return
         seconds = f"{self._prepared.terminal_wait_s:g}"
         self._close_terminal(child.Failure("terminal_unused", {"seconds": seconds}))
 
     def _close_terminal(self, why: child.Failure) -> None:
         """Asks by SIGHUP, as a terminal does; the stop signal is not sent as well."""
         self._told = why
+        self._suspension.release()
         wait_s = self._prepared.spec.kill_wait_s
         self._watchdog.stop(EndReason.CANCELLED, wait_s, time.monotonic())
         if self._running:
@@ -374,9 +355,9 @@ class Supervisor:
     def _finish(self) -> None:
         """Ends what is left, removes cgroup and folder, and makes the end known for good."""
         self._processes.end_all()
-        self._read_status()
-        for line in self._lines.last():
-            self._status_line(line)
+        self._suspension.release()
+        if self._reports is not None:
+            self._reports.last()
         end = self._end()
         if not self._processes.remove():
             note("cgroup could not be removed", cgroup=self._processes.name)

@@ -45,6 +45,7 @@ class Watchdog:
         self._kill_at: float | None = None
         self._killed = False
         self._bound: float | None = None
+        self._paused: float | None = None
         self.saving = False
 
     @property
@@ -70,6 +71,19 @@ class Watchdog:
         if grace_s == 0.0:
             self._bound = self._kill_at
 
+    def pause(self, now: float) -> None:
+        """The job stands still, and with it its walltime and the warning before that."""
+        if self._paused is None:
+            self._paused = now
+
+    def go_on(self, now: float) -> None:
+        """What was left of the walltime at the pause is left now."""
+        if self._paused is None:
+            return
+        passed, self._paused = max(0.0, now - self._paused), None
+        self._warn_at = None if self._warn_at is None else self._warn_at + passed
+        self._end_at = None if self._end_at is None else self._end_at + passed
+
     def asked(self) -> None:
         """The job has been asked to go in another way already; only the kill is left."""
         self._ask = False
@@ -89,11 +103,12 @@ class Watchdog:
 
     def due(self, now: float) -> list[Act]:
         acts = []
-        if self._warn_at is not None and now >= self._warn_at:
+        runs = self._paused is None
+        if runs and self._warn_at is not None and now >= self._warn_at:
             self._warn_at = None
             if self.reason is None:
                 acts.append(Act.WARN)
-        if self._end_at is not None and now >= self._end_at and self.reason is None:
+        if runs and self._end_at is not None and now >= self._end_at and self.reason is None:
             # The walltime is a promise to whoever waits or booked: saving does not extend it.
             self.reason = EndReason.TIMEOUT
             self._ask = True
@@ -111,9 +126,9 @@ class Watchdog:
     def next_at(self) -> float | None:
         """The time of the next thing to do; None: only an order or the job itself changes that."""
         times = []
-        if self.reason is None:
+        if self.reason is None and self._paused is None:
             times = [at for at in (self._warn_at, self._end_at) if at is not None]
-        elif not self._killed:
+        elif self.reason is not None and not self._killed:
             kill_at = self._kill_time()
             times = [kill_at] if kill_at is not None else []
         return min(times, default=None)

@@ -42,16 +42,30 @@ def signal_all(
 
 def handles(pid: int, number: int) -> bool:
     """Whether the process has a handler of its own for the signal (SigCgt, proc_pid_status(5))."""
+    return _in_mask(pid, number, (b"SigCgt:",))
+
+
+def kill_pending(pid: int) -> bool:
+    """Whether it was sent SIGKILL and is still there (frozen on v1, or in state D)."""
+    return _in_mask(pid, signal.SIGKILL, (b"SigPnd:", b"ShdPnd:"))
+
+
+def stop_pending(pid: int) -> bool:
+    """Whether it was sent SIGSTOP and has not come to it yet: it waits in the kernel."""
+    return _in_mask(pid, signal.SIGSTOP, (b"SigPnd:", b"ShdPnd:"))
+
+
+def _in_mask(pid: int, number: int, masks: tuple[bytes, ...]) -> bool:
     try:
         directory = os.open(f"/proc/{pid}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
         return False
     try:
         for line in read_at(directory, b"status").split(b"\n"):
-            if line.startswith(b"SigCgt:"):
-                return bool(int(line.split()[1], 16) >> (number - 1) & 1)
+            if line.startswith(masks) and int(line.split()[1], 16) >> (number - 1) & 1:
+                return True
     except (GoneError, HiddenError):
-        pass  # it ended: then it handles nothing
+        pass  # it ended
     finally:
         os.close(directory)
     return False

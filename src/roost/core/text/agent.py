@@ -99,6 +99,28 @@ MESSAGES = {
         "The server was shut down while the job ran.",
         "作业运行期间服务器被关机或重启。",
     ),
+    # -- why a job was not suspended
+    "not_suspended_yet": (
+        "The job has not started yet, so there is nothing to suspend.",
+        "作业尚未启动，无从挂起。",
+    ),
+    "is_ending": (
+        "The job is being ended, so it is not suspended.",
+        "作业正在结束，不再挂起。",
+    ),
+    "not_frozen": (
+        "The job's processes cannot be frozen ({why}); it runs on.",
+        "无法冻结作业的进程（{why}），作业继续运行。",
+    ),
+    "not_still": (
+        "Not all of the job's processes stood still in time ({which}); it runs on.",
+        "作业的部分进程未能及时停下（{which}），作业继续运行。",
+    ),
+    "no_cuda_checkpoint": (
+        "The job's GPU memory cannot be moved into host memory here ({why}); it runs on.",
+        "此处无法将作业的显存转存到主机内存（{why}），作业继续运行。",
+    ),
+    # -- why it ended
     "terminal_closed": (
         "Its terminal was closed.",
         "作业的终端已关闭。",
