@@ -112,6 +112,10 @@ EXAMPLE = """\
 # reminder = "15m"
 # background_notice = "10m"       # background jobs on booked GPUs are told so long before
 # per_user_gpu_hours = 96         # booked ahead at once; not set: no limit
+# [bookings.aliases]              # names on a spreadsheet (roost book import), to accounts
+# "张三" = "zhangsan"
+# [bookings.slots]                # what its words for times of the day mean, where not as usual
+# "上午" = "08:00-12:00"
 
 # Processes that are shown but do not count as somebody's use of a GPU.
 # [[ignore]]

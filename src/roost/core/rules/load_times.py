@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 
 from roost.core.model import PriorityClass
+from roost.core.rules.load_sheets import aliases_of, slots_of
 from roost.core.rules.model import BookingRules, Days, IdleReclaim, Window
 from roost.core.rules.periods import PeriodError, parse_dates, parse_span, parse_term, reserved
 from roost.core.rules.read import Table, shown
@@ -140,6 +141,8 @@ def bookings_of(table: Table, base: BookingRules) -> BookingRules:
         no_show_s=span("no_show", base.no_show_s),
         reminder_s=span("reminder", base.reminder_s),
         background_notice_s=span("background_notice", base.background_notice_s),
+        aliases=aliases_of(table.table("aliases")),
+        slots=slots_of(table.table("slots")),
     )
     table.close()
     return found

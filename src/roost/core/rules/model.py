@@ -145,7 +145,10 @@ class IdleReclaim:
 @dataclass(frozen=True, slots=True)
 class BookingRules:
     """How far ahead and how long GPUs may be booked. `no_show_s` after its start an unused booking
-    is given up; `background_notice_s` before it background jobs on its GPUs are told to leave."""
+    is given up; `background_notice_s` before it background jobs on its GPUs are told to leave.
+
+    `aliases`: names on a team's spreadsheet, to accounts. `slots`: its words for times of the day,
+    to "08:00-12:00"."""
 
     horizon_s: float = 14 * 86400.0
     longest_s: float = 3 * 86400.0
@@ -153,6 +156,8 @@ class BookingRules:
     no_show_s: float = 900.0
     reminder_s: float = 900.0
     background_notice_s: float = 600.0
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    slots: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

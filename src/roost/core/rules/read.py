@@ -112,6 +112,10 @@ class Table:
             return default
         return value
 
+    def is_text(self, key: str) -> bool:
+        """Whether the key holds text."""
+        return isinstance(self._data.get(key), str)
+
     def name_among(self, key: str, allowed: Sequence[str], code: str) -> str | None:
         """A name that must be one of `allowed`; None where the key is not there, or wrong."""
         name = self.text(key, "")

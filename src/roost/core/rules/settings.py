@@ -90,6 +90,8 @@ def settings_of(rules: Rules) -> Settings:
             "background_notice": format_duration(booked.background_notice_s),
         },
     )
+    found |= _under(("bookings", "aliases"), dict(booked.aliases))
+    found |= _under(("bookings", "slots"), dict(booked.slots))
     for n, ignored in enumerate(rules.ignore):
         found |= _under(("ignore", n), _ignore(ignored))
     return found

@@ -130,6 +130,14 @@ MESSAGES = {
         "{key}: {value}: times are from 00:00 to 24:00, and 24:00 only ends a span",
         "{key}：{value}：时刻应在 00:00 到 24:00 之间，且 24:00 只能作结束时刻",
     ),
+    "alias": (
+        '{key} = {value}: must be an account, as in "张三" = "zhangsan"',
+        '{key} = {value}：必须是账号，例如 "张三" = "zhangsan"',
+    ),
+    "slot": (
+        '{key} = {value}: must be times of the day, as "08:00-12:00" or "23:00-08:00"',
+        '{key} = {value}：必须是一天中的时刻，例如 "08:00-12:00" 或 "23:00-08:00"',
+    ),
     "period_name": (
         '{key}: "{value}" is no name: letters, digits, "_", "." and "-", up to 64',
         '{key}："{value}" 不能作名称：只能用字母、数字、"_"、"." 和 "-"，最多 64 个字符',
