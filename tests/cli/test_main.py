@@ -86,6 +86,7 @@ def test_json_is_the_daemons_answer_in_ascii(stub: Stub, roost: Roost):
 
 
 SACCT = Path(__file__).parents[1] / "data" / "traces" / "small_sacct.txt"
+SHEET = Path(__file__).parents[1] / "data" / "sheets" / "1-list.csv"
 CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "status": ([], {}),
     "who": ([], {}),
@@ -111,6 +112,8 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "driver hold": ([], {"POST /v1/driver/hold": {"done": True}}),
     "usage": ([], {"GET /v1/usage": {"usage": [], "gaps": []}}),
     "audit": ([], {"GET /v1/audit": {"audit": []}}),
+    "book import": ([str(SHEET), "--dry-run"],
+                    {"GET /v1/rules": RULES | {"rules": {"bookings": {}}}}),
     "rules show": ([], {"GET /v1/rules": RULES | {"text": "x"}}),
     "rules check": (["/dev/null"], {}),
     "rules diff": (["/dev/null", "/dev/null"], {}),

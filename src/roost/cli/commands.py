@@ -151,6 +151,18 @@ COMMANDS: dict[str, Command] = {
     ),
     "drain": Command("control:drain", (_GPU,), (Option("--reason", "TEXT"), JSON)),
     "undrain": Command("control:undrain", (_GPU,), (JSON,)),
+    "book import": Command(
+        "book_import:import_sheet",
+        (Argument("FILE", "1", "path"),),
+        (
+            _DRY_RUN,
+            Option("--server", "SERVER"),
+            Option("--year", "YEAR", "year"),
+            Option("--dates", "ORDER", choices=("mdy", "dmy")),
+            Option("-y --yes"),
+            JSON,
+        ),
+    ),
     "rules check": Command("rules:check", (Argument("FILE", "?", "path"),), (JSON,)),
     "rules show": Command(
         "rules_shown:show", (Argument("VERSION", "?", "count"),), (Option("--text"), JSON)
@@ -221,6 +233,7 @@ GROUPS = (
         "queue",
         ("run", "jobs", "show", "why", "logs", "wait", "cancel", "hold", "release", "requeue"),
     ),
+    ("book", ("book import",)),
     ("operate", ("free", "drain", "undrain", "driver release", "driver hold", "usage", "audit")),
     (
         "set_up",

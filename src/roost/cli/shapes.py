@@ -5,6 +5,7 @@ the commands to them. What lies below is in docs/api.md.
 from __future__ import annotations
 
 STATUS = "server driver_version gpus driver_state driver_remedy simulated time queue"
+IMPORTED = "timezone year notes bookings rejected clashes where names sheets"
 RULES = "version time user text rules problem mistakes settings"
 TRIED = (
     "file version keys server gpus from to jobs waited_s all classes users groups refused never"
@@ -37,6 +38,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "driver hold": ("done",),
     "usage": ("usage", "gaps"),
     "audit": ("audit",),
+    "book import": tuple(IMPORTED.split()),
     "rules show": tuple(RULES.split()),
     "rules diff": ("old", "new", "changes"),
     "rules history": ("history",),

@@ -39,6 +39,13 @@ def count(name: str, text: str) -> int:
     return value
 
 
+def year(name: str, text: str) -> int:
+    value = whole(name, text)
+    if not 2000 <= value <= 2099:
+        raise UsageError("not_a_year", option=name, given=text)
+    return value
+
+
 def gpus(name: str, text: str) -> int | tuple[int, int]:
     """ "4", or "2..8": at least 2, and up to 8 where they are free."""
     least, dots, most = text.partition("..")
@@ -246,6 +253,7 @@ def _decimal(text: str) -> bool:
 READERS: dict[str, Callable[[str, str], Any]] = {
     "whole": whole,
     "gpus": gpus,
+    "year": year,
     "count": count,
     "size": size,
     "percent": percent,

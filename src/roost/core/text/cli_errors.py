@@ -261,6 +261,65 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "the rules in force (version {version}) are of a newer Roost than this command; update it",
         "当前规则（版本 {version}）属于更新的 Roost，此命令无法读取；请升级",
     ),
+    # -- spreadsheets --------------------------------------------------------------------------
+    "not_a_year": ("{option}: {given} is not a year", "{option}：{given} 不是年份"),
+    "sheet_no_file": (
+        "{path} is no file; name an .xlsx or .csv file, or - for standard input",
+        "{path} 不是文件；请给出 .xlsx 或 .csv 文件，或用 - 表示标准输入",
+    ),
+    "sheet_empty": ("{path} is empty", "{path} 是空的"),
+    "sheet_large": (
+        "{path} has more than {most} MiB; take what is not bookings out of it, or save it as CSV",
+        "{path} 超过 {most} MiB；请删去与预约无关的内容，或另存为 CSV",
+    ),
+    "sheet_many": (
+        "{path} holds more than {cells} filled cells, or some beyond row {rows} or column"
+        " {columns}; import the part that is still ahead",
+        "{path} 的非空单元格超过 {cells} 个，或超出 {rows} 行、{columns} 列；"
+        "请只导入尚未到期的部分",
+    ),
+    "sheet_bomb": (
+        "{path} would unpack to more than {most} MiB; save it anew with a spreadsheet program",
+        "{path} 解压后超过 {most} MiB；请用表格软件重新保存",
+    ),
+    "sheet_entities": (
+        "{path} declares a document type, which no spreadsheet program writes: not read",
+        "{path} 含有文档类型声明，表格软件不会这样写：不予读取",
+    ),
+    "sheet_broken": (
+        "{path} is no whole .xlsx file ({text}); open it in a spreadsheet program and save it anew",
+        "{path} 不是完整的 .xlsx 文件（{text}）；请用表格软件打开后重新保存",
+    ),
+    "sheet_locked": (
+        "{path} is protected by a password; save it without one",
+        "{path} 有密码保护；请去掉密码后保存",
+    ),
+    "sheet_old": (
+        "{path} is of the old format (.xls) or protected by a password; save it as .xlsx"
+        " without one",
+        "{path} 是旧格式（.xls）或有密码保护；请另存为不带密码的 .xlsx",
+    ),
+    "sheet_other": (
+        "{path} is of another spreadsheet program; save it as .xlsx or CSV",
+        "{path} 是其他表格软件的格式；请另存为 .xlsx 或 CSV",
+    ),
+    "sheet_kind": (
+        "{path} is neither .xlsx nor CSV",
+        "{path} 既不是 .xlsx 也不是 CSV",
+    ),
+    "sheet_encoding": (
+        "{path} is text in neither UTF-8, UTF-16 nor GB18030; save it as CSV UTF-8",
+        "{path} 的编码不是 UTF-8、UTF-16 或 GB18030；请另存为 UTF-8 编码的 CSV",
+    ),
+    "sheet_csv": (
+        "{path}: line {row} is no CSV ({text}); look for a quote that is never closed",
+        "{path}：第 {row} 行不符合 CSV 格式（{text}）；请检查是否有未闭合的引号",
+    ),
+    "sheet_unread": ("{path}: {text}", "{path}：{text}"),
+    "sheet_dry_run_only": (
+        "this daemon takes no bookings yet; --dry-run shows how the sheet is read",
+        "守护进程尚不接受预约；可用 --dry-run 查看读取结果",
+    ),
     "replay_said": ("{text}", "{text}"),
     "replay_trace": ("{path}: {text}", "{path}：{text}"),
 }
