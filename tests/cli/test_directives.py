@@ -58,6 +58,22 @@ def test_sbatch_directives_with_a_meaning_here():
     assert found.ignored == []
 
 
+def test_slurms_mps_is_a_share_of_compute_and_what_has_no_meaning_here_is_named():
+    """gres.html of Slurm: where each GPU counts 100, mps:30 is 30 % of one GPU."""
+    assert read(script("#SBATCH --gres=mps:30")).sbatch == {"gpu_compute": 30}
+    for word in ("mps", "mps:0", "mps:200", "mps:a100:30", "mps:30,gpu:1", "shard:2", "mps:٣"):
+        found = read(script(f"#SBATCH --gres={word}"))
+        assert (found.sbatch, found.ignored) == ({}, [(2, f"--gres={word}")])
+
+
+def test_a_share_of_compute_may_be_written_with_a_percent_sign():
+    assert read(script("#ROOST --gpu-mem 10G --gpu-compute 30%")).roost == {
+        "gpu_mem": 10 << 30, "gpu_compute": 30
+    }  # fmt: skip
+    with pytest.raises(DirectiveError):
+        read(script("#ROOST --gpu-compute 0.3"))
+
+
 def test_each_ignored_sbatch_option_is_named_with_its_line():
     found = read(
         script(

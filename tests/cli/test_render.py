@@ -135,6 +135,36 @@ def test_show_says_that_the_source_changed():
             "CHANGED between submission and start") in facts  # fmt: skip
 
 
+def test_a_share_of_compute_is_shown_beside_the_memory():
+    view = context()
+    request = {"gpu_memory_bytes": 10 << 30, "gpu_compute_percent": 30}
+    found = job(42, "PENDING", request=request)
+    assert jobs.gpus(found) == "10.0 GiB 30%"
+    facts = dict(show.render(found, view.say)[1])
+    assert facts["asks for"] == "10.0 GiB of a shared GPU, 30 % of its compute"
+
+
+@pytest.mark.parametrize(
+    ("mps", "said"),
+    [
+        (False, "30 % is promised, not enforced: no MPS daemon runs on this server"),
+        (True, "each process that goes through it has 30 % at most"),
+        (None, "is not known now"),
+    ],
+)
+def test_show_says_what_holds_a_share_of_compute(mps: bool | None, said: str):
+    label, text = show.compute(30, mps, context().say)
+    assert label == "compute"
+    assert said in text
+
+
+def test_of_a_job_that_is_over_nothing_holds_it_any_more():
+    request = {"gpu_memory_bytes": 10 << 30, "gpu_compute_percent": 30}
+    assert show.share_of_compute(job(42, "RUNNING", request=request)) == 30
+    assert show.share_of_compute(job(42, "FAILED", request=request, end_time=NOW)) is None
+    assert show.share_of_compute(job(42, "RUNNING")) is None
+
+
 def test_a_long_reason_is_broken_between_words():
     text = "Waits for 4 GPUs: 1 is free, alice's job 41 ends about 18:50, then yours starts."
     assert why.folded(text, 60, "  ") == [

@@ -125,6 +125,32 @@ def test_variables_from_a_file(stub: Stub, roost: Roost, tmp_path: Path):
     assert "env line 2: not NAME=VALUE" in done.stderr
 
 
+def test_a_share_of_compute_goes_along_with_the_memory(stub: Stub, roost: Roost):
+    roost("run", "--gpu-mem", "10G", "--gpu-compute", "30", "--", "true")
+    body = sent(stub)
+    assert (body["gpu_memory_bytes"], body["gpu_compute_percent"]) == (10 << 30, 30)
+    assert "gpus" not in body
+    done = roost("run", "-g", "1", "--gpu-compute", "30", "--", "true")
+    assert done.returncode == 2
+    assert "--gpus" in done.stderr
+    assert "--gpu-compute" in done.stderr
+
+
+def test_what_is_typed_goes_before_the_share_that_a_script_asks_for(
+    stub: Stub, roost: Roost, tmp_path: Path
+):
+    path = tmp_path / "work" / "job.sh"
+    path.write_text("#!/bin/sh\n#ROOST --gpu-mem 10G --gpu-compute 30\ntrue\n")
+    roost("run", "-g", "2", "job.sh")
+    body = sent(stub)
+    assert body["gpus"] == 2
+    assert not {"gpu_memory_bytes", "gpu_compute_percent"} & body.keys()
+    stub.seen.clear()
+    roost("run", "--gpu-compute", "50", "job.sh")
+    body = sent(stub)
+    assert (body["gpu_memory_bytes"], body["gpu_compute_percent"]) == (10 << 30, 50)
+
+
 def test_a_reason_goes_along(stub: Stub, roost: Roost):
     roost("run", "--class", "urgent", "--reason", "截稿 at noon", "--", "true")
     assert (sent(stub)["class"], sent(stub)["reason"]) == ("urgent", "截稿 at noon")

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -251,6 +252,32 @@ def test_inputs_go_once_every_job_that_shares_them_is_over(store: Store) -> None
         assert jobs.drop_inputs(connection, 20.0) == 1
         assert jobs.find_input(connection, 1) is not None
         assert jobs.find_input(connection, 5) is None
+
+
+def test_a_share_of_a_gpu_comes_back_with_its_compute(store: Store) -> None:
+    shared = job(1, request=Request(gpus=0, gpu_memory_bytes=10 << 30, gpu_compute_percent=30))
+    with store.write() as connection:
+        jobs.add_jobs(connection, [shared, job(2)])
+    with store.read() as connection:
+        assert jobs.live_jobs(connection) == [shared, job(2)]
+
+
+def test_jobs_of_a_database_from_before_there_were_shares_of_compute_have_none(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "roost.db"
+    store = open_sqlite(path)
+    with store.write() as connection:
+        jobs.add_jobs(connection, [job(1)])
+    store.close()
+    with closing(sqlite3.connect(path)) as old:
+        old.execute("ALTER TABLE jobs DROP COLUMN gpu_compute_percent")
+        old.execute("UPDATE alembic_version SET version_num = '0002'")
+        old.commit()
+    store = open_sqlite(path)
+    with store.read() as connection:
+        assert jobs.live_jobs(connection) == [job(1)]
+    store.close()
 
 
 def test_a_full_disk_is_said_and_nothing_is_half_done(tmp_path: Path) -> None:

@@ -24,7 +24,10 @@ def show(context: Context) -> int:
     texts = []
     for job in found:
         title, facts = render(job, context.say)
-        facts += compute(context, job)
+        percent = share_of_compute(job)
+        if percent is not None:
+            mps = context.client().status().get("mps")
+            facts.append(compute(percent, mps, context.say))
         rows = [context.terminal.paint(title, BOLD)]
         cells = max(LABEL_CELLS, *(width(label) for label, _ in facts))
         rows += [f"  {pad(label, cells)}  {text}" for label, text in facts]
@@ -79,14 +82,16 @@ def render(job: Any, say: Callable[..., str]) -> tuple[str, list[tuple[str, str]
     return title, facts
 
 
-def compute(context: Context, job: Any) -> list[tuple[str, str]]:
-    """Of a job that is not over and has a share of a GPU's compute: what holds it to that."""
+def share_of_compute(job: Any) -> int | None:
+    """In percent, of a job that is not over; None where it has none."""
     percent = (job.get("request") or {}).get("gpu_compute_percent")
-    if percent is None or job.get("end_time"):
-        return []
-    mps = context.client().status().get("mps")
+    return None if job.get("end_time") else percent
+
+
+def compute(percent: int, mps: bool | None, say: Callable[..., str]) -> tuple[str, str]:
+    """What holds the job to its share of a GPU's compute. `mps` as the status has it."""
     code = "compute_unknown" if mps is None else "compute_mps" if mps else "compute_promised"
-    return [(context.say("fact.compute"), context.say(code, percent=percent))]
+    return say("fact.compute"), say(code, percent=percent)
 
 
 def outcome(job: Any, say: Callable[..., str]) -> str:

@@ -139,6 +139,18 @@ def test_the_request_is_carried_over() -> None:
     assert (one.array_id, one.array_limit, one.requeue) == (3, 2, False)
 
 
+def test_a_share_of_compute_is_carried_over_and_counts_where_it_is_the_larger_part() -> None:
+    asked = Request(0, 20 << 30, gpu_compute_percent=40)
+    shared = job(3, 20, (30, 60), request=asked, grants=(Grant("g1", 20 << 30),))
+    (one,) = past(shared).trace.jobs
+    assert (one.gpus, one.gpu_memory_bytes, one.gpu_compute_percent) == (0.4, 20 << 30, 40)
+    trace = past(
+        *(job(n, 0, (0, 60), request=Request(0, 5 << 30, gpu_compute_percent=60)) for n in (1, 2))
+    ).trace
+    first, second = replay(trace, GPUS[:1], [None, None], None, load("shared_gpus = [0]\n"))
+    assert (first.first_at, second.first_at) == (0.0, 60.0), "not both at once"
+
+
 def test_a_begin_time_counts_as_the_submission() -> None:
     found = past(job(1, 0, (0, 10)), job(2, 5, (600, 700), begin_at=FROM + 500))
     assert [one.submit_s for one in found.trace.jobs] == [0, 500]

@@ -5,8 +5,10 @@ none takes turns and is not counted.
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from roost.core.model import Gpu, Request
+from roost.core.model import Gpu, JobState, Request
 from roost.core.rules.load import load
 from roost.core.scheduler.events import JobRestored, JobSubmitted
 from roost.core.scheduler.limits import UNITS, least_units, share_units
@@ -98,9 +100,72 @@ def test_the_compute_of_a_reservation_is_free_when_the_first_enough_have_ended()
 def test_a_small_share_of_compute_passes_a_large_one_only_where_it_is_gone_in_time() -> None:
     world = World(1, ONE)
     world.submit("li", share="10G", compute=60, time="1h")
-    world.submit("wu", share="10G", compute=80, time="1h")
+    world.submit("wu", share="10G", compute=90, time="1h")
     assert world.picture_after("alice", share="10G", compute=20, time="2h") == "g0:li"
     assert world.picture_after("bob", share="10G", compute=20, time="30m") == "g0:li+bob"
+
+
+def test_shares_that_leave_the_first_its_compute_pass_it_for_as_long_as_they_like() -> None:
+    """In an hour 80 % are wanted and 100 are free: twenty may be held beyond, and no more."""
+    world = World(1, ONE)
+    world.submit("li", share="10G", compute=60, time="1h")
+    late = world.submit("wu", share="10G", compute=80, time="1h")
+    assert world.picture_after("bob", share="10G", compute=25, time="2h") == "g0:li"
+    assert world.picture_after("alice", share="10G", compute=15, time="2h") == "g0:li+alice"
+    assert world.picture_after("carol", share="10G", compute=10, time="2h") == "g0:li+alice"
+    assert world.picture_after("eve", share="10G") == "g0:li+alice+eve"
+    world.wait("59m")
+    world.end(1)
+    assert late in world.running()
+
+
+def test_who_states_no_compute_passes_one_that_waits_for_it_without_a_known_hour() -> None:
+    world = World(1, ONE)
+    world.submit("li", share="10G", compute=60)
+    late = world.submit("wu", share="30G", compute=80)
+    assert world.picture_after("bob", share="40G") == "g0:li+bob"
+    assert world.picture_after("alice", share="1G") == "g0:li+bob", "30 GiB are kept for wu"
+    assert world.codes(late)[0] == "share_compute"
+    world.end(1)
+    assert world.picture() == "g0:wu+bob+alice"
+
+
+shares = st.tuples(
+    st.sampled_from(["5G", "20G", "40G", "70G"]),
+    st.sampled_from([None, None, 20, 50, 90]),
+    st.sampled_from(["20m", "1h", "3h"]),
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(shares, min_size=3, max_size=14))
+def test_no_share_behind_it_delays_the_first_that_waits(jobs: list[tuple[str, int | None, str]]):
+    """All of one user and a minute apart, so that they stay in their order; each lasts to its
+    walltime. What is promised to the first is kept."""
+    world = World(1, ONE)
+    promised: dict[int, float] = {}
+    ends: dict[int, float] = {}
+    coming = list(jobs)
+    for _ in range(3000):
+        if not coming and not world.held:
+            break
+        if coming:
+            size, percent, time = coming.pop(0)
+            world.submit("li", share=size, compute=percent, time=time)
+        for number in world.held:
+            walltime_s = world.jobs[number].request.walltime_s or 0.0
+            ends.setdefault(number, world.started_at[number] + walltime_s)
+        for number in (n for n, end in ends.items() if n in world.held and end <= world.now):
+            world.end(number)
+        for number, state in world.states.items():
+            if state is JobState.PENDING:
+                at = world.scheduler.explain(number).forecast_start_at
+                if at is not None:
+                    assert at <= promised.setdefault(number, at) + 60.0, (number, at)
+        world.wait("1m")
+    assert not world.held
+    for number, at in promised.items():
+        assert world.started_at[number] <= at + 60.0, number
 
 
 def test_urgent_takes_compute_from_whom_it_costs_least() -> None:

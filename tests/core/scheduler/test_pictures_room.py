@@ -140,7 +140,7 @@ def test_shares_never_come_to_more_than_the_memory_of_the_gpu() -> None:
 def test_a_smaller_share_passes_a_larger_one_only_where_it_is_gone_in_time() -> None:
     world = World(1, "shared_gpus = [0]\n")
     world.submit("li", share="60G", time="1h")
-    world.submit("wu", share="40G", time="1h")
+    world.submit("wu", share="70G", time="1h")
     world.wait("1m")
     assert world.picture_after("alice", share="20G", time="2h") == "g0:li"
     assert world.picture_after("bob", share="20G", time="30m") == "g0:li+bob"

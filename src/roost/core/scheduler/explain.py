@@ -220,6 +220,7 @@ class Explainer:
             wanted = (request.gpus or request.shared) and any(
                 self._pool.fits(self._state.slots[uuid], entry) for uuid in one.slots
             )
+            wanted = wanted and not one.lets_in(request)
             if short or wanted:
                 found.append(one)
         return found

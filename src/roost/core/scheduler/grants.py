@@ -23,7 +23,7 @@ def find_grants(
     room. `only`: of these, where any are named. `count`: so many whole ones, not as few as do."""
     request = entry.job.request
     gpus = request.gpus if count is None else count
-    banned = pool.barred(entry, way)
+    banned = pool.barred(entry, [one for one in way if not one.lets_in(request)])
     if only:
         banned = banned.union(uuid for uuid in pool.nodes.by_uuid if uuid not in only)
     if request.gpu_memory_bytes is not None:

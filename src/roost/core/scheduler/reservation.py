@@ -60,7 +60,10 @@ def reserve(
     room_at = _room_at(state, pool, entry, ends)
     if room_at is None:
         return None
-    return _made(state, pool, entry, slots, max(gpus_at, room_at), ends.__getitem__)
+    made = _made(state, pool, entry, slots, max(gpus_at, room_at), ends.__getitem__)
+    if request.shared and not booked:
+        _, made.spare_gpu_bytes, made.spare_gpu_percent = _share_at(state, slots[0], entry)
+    return made
 
 
 def _made(
@@ -127,7 +130,7 @@ def _share(
     state: State, pool: Pool, entry: Entry, taken: Collection[str], booked: Sequence[Kept]
 ) -> tuple[tuple[Slot, ...], float] | None:
     request = entry.job.request
-    need, percent = request.gpu_memory_bytes or 0, request.gpu_compute_percent or 0
+    need = request.gpu_memory_bytes or 0
     best: tuple[float, int, int, int] | None = None
     chosen: Slot | None = None
     for slot in pool.slots:
@@ -137,7 +140,7 @@ def _share(
             or slot.foreign_bytes > (slot.gpu.memory_bytes - need)
         ):
             continue
-        at = _share_at(state, slot, entry, need, percent)
+        at = _share_at(state, slot, entry)[0]
         for one in booked:
             if slot.gpu.uuid in one.slots and at + (one.lead_s or 0.0) > one.begins_at:
                 at = max(at, one.ends_at)
@@ -149,13 +152,16 @@ def _share(
     return None if best is None or chosen is None else ((chosen,), best[0])
 
 
-def _share_at(state: State, slot: Slot, entry: Entry, need: int, percent: int) -> float:
-    """When `need` bytes of the slot and so much of its compute are free, by the known ends of the
-    jobs on it."""
+def _share_at(state: State, slot: Slot, entry: Entry) -> tuple[float, int, int]:
+    """When the slot has the memory and the compute free, by the known ends of the jobs on it; and
+    how much of each is then left. Where no such end is known, what is left as it is now."""
+    request = entry.job.request
+    need, percent = request.gpu_memory_bytes or 0, request.gpu_compute_percent or 0
     if slot.whole is not None:
-        return end_for(state, state.entries[slot.whole], entry)
+        return end_for(state, state.entries[slot.whole], entry), -1, 0
     free = slot.gpu.memory_bytes - slot.promised_bytes - slot.foreign_bytes
     free_percent = slot.free_percent
+    now = state.now, free - need, max(0, free_percent - percent)
     ends = sorted(
         (end_for(state, state.entries[number], entry), number, size)
         for number, size in slot.shares.items()
@@ -166,7 +172,7 @@ def _share_at(state: State, slot: Slot, entry: Entry, need: int, percent: int) -
             break
         at, free = end, free + size
         free_percent += slot.computes.get(number, 0)
-    return at
+    return (NEVER, *now[1:]) if at == NEVER else (at, free - need, free_percent - percent)
 
 
 def _room_at(state: State, pool: Pool, entry: Entry, ends: Mapping[int, float]) -> float | None:

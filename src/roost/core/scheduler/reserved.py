@@ -6,6 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from roost.core.model import Grant, Request
+
 NEVER = float("inf")
 
 
@@ -22,7 +24,8 @@ class Kept(NamedTuple):
 @dataclass(slots=True)
 class Reservation:
     """`begins_at` None: it depends on jobs whose end is not known. `spare_*`: what jobs behind
-    may hold beyond that instant without delaying it. `ends_at`: when it is over at the latest."""
+    may hold beyond that instant without delaying it; `spare_gpu_*` of the GPU on which a share is
+    kept, below 0: nothing. `ends_at`: when it is over at the latest."""
 
     job: int
     slots: frozenset[str]
@@ -30,6 +33,16 @@ class Reservation:
     spare_cpus: int
     spare_memory_bytes: int
     ends_at: float = NEVER
+    spare_gpu_bytes: int = -1
+    spare_gpu_percent: int = 0
+
+    def lets_in(self, request: Request) -> bool:
+        """A job with that request may hold a share of the GPU beside what is kept there."""
+        return (
+            request.gpu_memory_bytes is not None
+            and request.gpu_memory_bytes <= self.spare_gpu_bytes
+            and (request.gpu_compute_percent or 0) <= self.spare_gpu_percent
+        )
 
     def ends_before(self, now: float, walltime_s: float | None) -> bool:
         return (
@@ -43,9 +56,13 @@ class Reservation:
         begins_at = NEVER if self.begins_at is None else self.begins_at
         return Kept(self.slots, begins_at, self.ends_at)
 
-    def take(self, cpus: int, memory_bytes: int) -> None:
-        self.spare_cpus = max(0, self.spare_cpus - cpus)
-        self.spare_memory_bytes = max(0, self.spare_memory_bytes - memory_bytes)
+    def take(self, request: Request, grants: Sequence[Grant]) -> None:
+        """A job behind it that may last longer starts on these."""
+        self.spare_cpus = max(0, self.spare_cpus - request.cpus)
+        self.spare_memory_bytes = max(0, self.spare_memory_bytes - (request.memory_bytes or 0))
+        if any(grant.gpu_uuid in self.slots for grant in grants):
+            self.spare_gpu_bytes -= request.gpu_memory_bytes or 0
+            self.spare_gpu_percent -= request.gpu_compute_percent or 0
 
 
 def in_the_way(

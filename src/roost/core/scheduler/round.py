@@ -340,7 +340,7 @@ class Round:
                 return False
         self._start(entry, grants)
         for reservation in way:
-            reservation.take(request.cpus, need)
+            reservation.take(request, grants)
         return True
 
     def _grants(
