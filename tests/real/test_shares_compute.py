@@ -57,7 +57,7 @@ def test_three_shares_of_compute_of_which_two_fit(served: Served) -> None:
     assert roost.job(third)["state"] == "PENDING"
     why = roost.json(cat.name, "why", str(third))
     assert [each["code"] for each in why["reasons"]] == [
-        "share_compute", "compute_held", "compute_held",
+        "share_compute", "compute_used", "compute_used",
     ]  # fmt: skip
     assert why["reasons"][0]["blocking_jobs"] == [first, second]
     said = " ".join(roost.cli(cat.name, "why", str(third)).stdout.split())

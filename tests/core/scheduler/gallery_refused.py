@@ -77,6 +77,10 @@ SITUATIONS: dict[str, Asked] = {
     "a group of others": Asked(request={"group": "nlp"}),
     "urgent without saying how long": Asked(URGENT, {"which": "urgent"}),
     "urgent for longer than a month's budget": Asked(URGENT, {"which": "urgent", "time": "11h"}),
+    "urgent compute for longer than a month's budget": Asked(
+        SHARED + "[classes.urgent]\nbudget = '10h'\n",
+        {"which": "urgent", "share": "1G", "compute": 50, "time": "21h"},
+    ),
     "more GPUs than a class may hold": Asked(
         GROUPS + "[limits.regular]\nmax_gpus = 1\n", {"gpus": 2}
     ),

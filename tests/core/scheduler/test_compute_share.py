@@ -26,7 +26,7 @@ def test_a_third_share_waits_for_compute_though_there_is_memory_and_starts_once_
     world.submit("wu", share="10G", compute=40)
     late = world.submit("alice", share="10G", compute=30)
     assert world.picture() == "g0:li+wu"
-    assert world.codes(late) == ["share_compute", "compute_held", "compute_held"]
+    assert world.codes(late) == ["share_compute", "compute_used", "compute_used"]
     world.end(first)
     assert world.picture() == "g0:wu+alice"
 
@@ -91,6 +91,7 @@ def test_the_compute_of_a_reservation_is_free_when_the_first_enough_have_ended()
     world.submit("wu", share="10G", compute=40, time="2h")
     late = world.submit("bob", share="10G", compute=60, time="1h")
     assert world.scheduler.explain(late).forecast_start_at == world.now + 3600
+    assert world.scheduler.forecast(late).forecast_latest_at == world.now + 3600
     world.wait("1h")
     assert world.picture() == "g0:li+wu"
     world.end(1)

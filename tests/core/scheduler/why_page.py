@@ -148,6 +148,13 @@ def share() -> Made:
     return world, world.submit("alice", share="30G", time="1h")
 
 
+def compute() -> Made:
+    world = morning(1, "shared_gpus = [0]\n")
+    world.submit("li", share="10G", compute=50, time="2h")
+    world.submit("wang", share="10G", compute=40, time="8h")
+    return world, world.submit("alice", share="10G", compute=30, time="1h")
+
+
 def when(language: str, wait: Wait, now: float) -> str:
     """The last line of `roost why`."""
     start_at, latest_at, unknown = (
@@ -180,6 +187,7 @@ SITUATIONS: list[tuple[str, str, Callable[[], Made]]] = [
     ("Held back by a person", "被人暂缓", held),
     ("More GPUs than there are", "申请超过总数", too_many),
     ("A share of a GPU", "共享 GPU 的显存", share),
+    ("A share of a GPU's compute", "共享 GPU 的算力", compute),
 ]
 
 

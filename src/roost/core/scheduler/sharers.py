@@ -50,6 +50,6 @@ def _held(state: State, number: int, percent: int, end: float) -> Reason:
     user = state.entries[number].job.user
     if end == NEVER:
         about = (("job", number), ("user", user), ("percent", percent))
-        return Reason("compute_held", about, "", (number,))
+        return Reason("compute_used", about, "", (number,))
     until = (("job", number), ("user", user), ("percent", percent), ("end_at", end))
-    return Reason("compute_held_until", until, "", (number,))
+    return Reason("compute_used_until", until, "", (number,))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from roost.core.model import Gpu, Job
 from roost.core.rules.model import Rules
 from roost.core.rules.who import groups_of, known_group
-from roost.core.scheduler.limits import Key, applied_limits
+from roost.core.scheduler.limits import UNITS, Key, applied_limits, least_units
 from roost.core.scheduler.placement import model_matches
 
 MOST = 2**53
@@ -236,7 +236,7 @@ def _budget(rules: Rules, job: Job) -> list[Problem]:
     if budget_s is None or not (request.gpus or request.shared):
         return []
     rule = f"classes.{which.value}.budget"
-    given_h = (request.walltime_s or 0.0) * request.gpus / 3600.0
+    given_h = (request.walltime_s or 0.0) * least_units(job) / UNITS / 3600.0
     numbers: dict[str, str | int | float] = {
         "priority_class": which.value, "user": job.user, "most_h": _plain(budget_s / 3600.0),
         "given_h": _plain(given_h), "rule": rule,

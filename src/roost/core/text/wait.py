@@ -233,11 +233,11 @@ MESSAGES = {
         "等待共享 GPU 上 {need_percent}% 的算力：显存够用的 GPU 上最多空闲 {free_percent}%"
         "（GPU {gpu}）",
     ),
-    "compute_held": (
+    "compute_used": (
         "job {job} of {user} has {percent} % of it and runs without a time limit",
         "{user} 的作业 {job} 占用 {percent}%，没有运行时限",
     ),
-    "compute_held_until": (
+    "compute_used_until": (
         "job {job} of {user} has {percent} % of it until {end_at} at the latest",
         "{user} 的作业 {job} 占用 {percent}%，最迟 {end_at} 结束",
     ),
