@@ -10,7 +10,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import TypeVar
 
@@ -27,6 +27,7 @@ from roost.agent.gpus import Gpus
 from roost.agent.people import People
 from roost.agent.record import Prepared
 from roost.agent.sampling import Sampler
+from roost.agent.signin import SignIns
 from roost.agent.validate import RefusedError, check, seconds
 from roost.core.observation import Observation
 from roost.machine import private_dev
@@ -37,6 +38,8 @@ from roost.wire.messages import (
     AgentRequest,
     AttemptChanged,
     AttemptState,
+    CheckAccounts,
+    CheckSignIn,
     Configure,
     Done,
     ForgetJob,
@@ -101,6 +104,7 @@ class Service:
         self._preparing: dict[tuple[int, int], list[control.AnyOrder]] = {}
         self._attempts: Attempts | None = None
         self._means: Means | None = None
+        self._sign_ins = SignIns()
 
     def use(self, attempts: Attempts, means: Means) -> None:
         """The parts that call back into this one; before the first connection."""
@@ -239,6 +243,12 @@ class Service:
                     door, request, _in_thread(lambda: means.free(message)), lambda result: result
                 )
                 return None
+            case CheckSignIn():
+                self._answer_later(door, message.request, self._sign_ins.check(message))
+                return None
+            case CheckAccounts():
+                self._answer_later(door, message.request, self._sign_ins.standing(message))
+                return None
 
     def _order(self, attempts: Attempts, key: tuple[int, int], order: control.AnyOrder) -> None:
         if key in self._preparing:
@@ -260,9 +270,17 @@ class Service:
         future: Future[T],
         answer: Callable[[T], AgentMessage],
     ) -> None:
+        async def wait() -> AgentMessage:
+            return answer(await asyncio.wrap_future(future))
+
+        self._answer_later(door, request, wait())
+
+    def _answer_later(
+        self, door: ServerDoor, request: int, work: Coroutine[None, None, AgentMessage]
+    ) -> None:
         async def wait() -> None:
             try:
-                reply = answer(await asyncio.wrap_future(future))
+                reply = await work
             except Exception as error:
                 log.exception("request failed", request=request)
                 reply = Refused(request, "agent_error", f"{type(error).__name__}: {error}")

@@ -197,6 +197,29 @@ class ReleaseDriver(ToAgent, frozen=True, tag="release_driver"):
     request: int
 
 
+class CheckSignIn(ToAgent, frozen=True, tag="check_sign_in"):
+    """Whether this is the password of that account, and the account may sign in now.
+
+    The agent limits how often it answers for one account; `address` is where the person sits, as
+    the server says, and only goes on record. The password is shown by no text of this message.
+    """
+
+    user: str
+    password: str
+    address: str
+    request: int
+
+    def __repr__(self) -> str:
+        return f"CheckSignIn(user={self.user!r}, address={self.address!r})"
+
+
+class CheckAccounts(ToAgent, frozen=True, tag="check_accounts"):
+    """Which of these accounts may still use what they were once let in with."""
+
+    users: tuple[str, ...]
+    request: int
+
+
 # -- agent to server ---------------------------------------------------------------------------
 
 
@@ -304,6 +327,24 @@ class FreeResult(ToServer, frozen=True, tag="free_result"):
     memory_after_bytes: dict[str, int] = {}
 
 
+class SignInChecked(ToServer, frozen=True, tag="sign_in_checked"):
+    """`outcome` "accepted", with the account as the machine knows it; "refused", whatever the
+    reason is; "limited": not looked at, too many tries; "unavailable": it could not be found out.
+    """
+
+    request: int
+    outcome: str
+    user: str = ""
+    uid: int = -1
+
+
+class AccountsChecked(ToServer, frozen=True, tag="accounts_checked"):
+    """uids of those that may; who is not in it is gone, locked, expired or barred."""
+
+    request: int
+    standing: dict[str, int]
+
+
 class Done(ToServer, frozen=True, tag="done"):
     request: int
 
@@ -330,7 +371,18 @@ AgentRequest = (
     | Scan
     | FreeProcesses
     | ReleaseDriver
+    | CheckSignIn
+    | CheckAccounts
 )
 AgentMessage = (
-    Welcome | Observed | AttemptChanged | Attempts | Samples | FreeResult | Done | Refused
+    Welcome
+    | Observed
+    | AttemptChanged
+    | Attempts
+    | Samples
+    | FreeResult
+    | SignInChecked
+    | AccountsChecked
+    | Done
+    | Refused
 )

@@ -28,11 +28,14 @@ from roost.server.engines.base import (
     EngineEvent,
     LaunchRefused,
     Listener,
+    Question,
+    Result,
     Saw,
 )
 from roost.wire.frames import FrameError, answers, encode, peer_credentials
 from roost.wire.messages import (
     PROTOCOL_VERSION,
+    AccountsChecked,
     AgentMessage,
     AgentRequest,
     AttemptChanged,
@@ -40,7 +43,6 @@ from roost.wire.messages import (
     AttemptState,
     Configure,
     ForgetJob,
-    FreeProcesses,
     FreeResult,
     Hello,
     HostFacts,
@@ -49,11 +51,10 @@ from roost.wire.messages import (
     ListAttempts,
     Observed,
     Refused,
-    ReleaseDriver,
     Samples,
     SamplesSince,
-    Scan,
     SignalJob,
+    SignInChecked,
     StopJob,
     Welcome,
 )
@@ -64,6 +65,7 @@ HANDSHAKE_S = 60.0
 # A connection that lasted this long was a good one: the next is tried for at once.
 STEADY_S = 2.0
 _LIST, _SAMPLES, _FIRST = 1, 2, 3
+ANSWERS = (FreeResult, SignInChecked, AccountsChecked)
 
 
 class AgentEngine:
@@ -120,9 +122,7 @@ class AgentEngine:
     def signal(self, job: int, attempt: int, number: int) -> Future[None]:
         return self._ask(SignalJob(job=job, attempt=attempt, signal=number))
 
-    def ask(
-        self, question: Scan | FreeProcesses | ReleaseDriver
-    ) -> Future[Observed | FreeResult | None]:
+    def ask(self, question: Question) -> Future[Result]:
         return self._ask(question)
 
     # -- sending ---------------------------------------------------------------------------------
@@ -294,7 +294,7 @@ class AgentEngine:
         else:
             future = self._asked_for(_request_of(message))
             if future is not None:
-                future.set_result(message if isinstance(message, FreeResult) else None)
+                future.set_result(message if isinstance(message, ANSWERS) else None)
 
     def _asked_for(self, request: int) -> Future[Any] | None:
         with self._lock:

@@ -13,7 +13,10 @@ from typing import Protocol
 from roost.core.model import EndReason
 from roost.core.observation import Observation
 from roost.wire.messages import (
+    AccountsChecked,
     AttemptState,
+    CheckAccounts,
+    CheckSignIn,
     Configure,
     FreeProcesses,
     FreeResult,
@@ -22,6 +25,7 @@ from roost.wire.messages import (
     Observed,
     ReleaseDriver,
     Scan,
+    SignInChecked,
 )
 
 
@@ -70,6 +74,8 @@ NOT_THE_JOBS = frozenset({"unknown_gpu", "gpu_without_node"})
 
 
 EngineEvent = Connected | Disconnected | Changed | Saw | LaunchRefused
+Question = Scan | FreeProcesses | ReleaseDriver | CheckSignIn | CheckAccounts
+Result = Observed | FreeResult | SignInChecked | AccountsChecked | None
 
 
 class Listener(Protocol):
@@ -117,7 +123,5 @@ class Engine(Protocol):
     def signal(self, job: int, attempt: int, number: int) -> Future[None]:
         """Sends one signal to a running attempt. The future raises EngineError."""
 
-    def ask(
-        self, question: Scan | FreeProcesses | ReleaseDriver
-    ) -> Future[Observed | FreeResult | None]:
+    def ask(self, question: Question) -> Future[Result]:
         """A question by its answer (`request` is set here). The future raises EngineError."""
