@@ -233,3 +233,33 @@ gpus = Table(
     Column("drain_reason", Text, nullable=False),
     Column("inventory", Text, nullable=False),
 )
+
+# Who was let in to the page, and by which token; the secrets themselves are stored nowhere.
+web_sessions = Table(
+    "web_sessions",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("sha256", Text, nullable=False, unique=True),
+    Column("uid", BigInteger, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("made_at", Double, nullable=False),
+    Column("seen_at", Double, nullable=False),
+    Column("expires_at", Double, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("browser", Text, nullable=False),
+    Column("method", Text, nullable=False),
+)
+
+api_tokens = Table(
+    "api_tokens",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("sha256", Text, nullable=False, unique=True),
+    Column("uid", BigInteger, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("scopes", Text, nullable=False),
+    Column("made_at", Double, nullable=False),
+    Column("used_at", Double),
+    Column("expires_at", Double, nullable=False),
+)
