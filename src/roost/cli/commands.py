@@ -87,6 +87,12 @@ _SERVED = (
     Option("--rules", "FILE", "path"),
     Option("--database", "URL"),
     Option("--record", "FILE", "path"),
+    Option("--http", "HOST:PORT"),
+    Option("--http-prefix", "PATH"),
+    Option("--http-name", "NAME", repeat=True),
+    Option("--tls-cert", "FILE", "path"),
+    Option("--tls-key", "FILE", "path"),
+    Option("--trusted-proxy", "ADDRESS", repeat=True),
 )
 
 RUN_OPTIONS = (

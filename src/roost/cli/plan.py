@@ -26,7 +26,8 @@ ACCOUNT = "roost"
 @dataclass(frozen=True, slots=True)
 class Plan:
     """`root`: for the whole machine, with the server as the system user roost; else for the caller
-    alone. `rules` need not exist; `database` None is SQLite in the state."""
+    alone. `rules` need not exist; `database` None is SQLite in the state. `web`: the server's
+    options of the page."""
 
     root: bool
     state: str
@@ -35,6 +36,7 @@ class Plan:
     database: str | None
     simulate: str | None
     record: str | None = None
+    web: tuple[str, ...] = ()
 
     @property
     def runtime(self) -> str:
@@ -54,7 +56,7 @@ class Plan:
             words += ["--database", self.database]
         if self.record:
             words += ["--record", self.record]
-        return words
+        return [*words, *self.web]
 
 
 def plan(
@@ -66,6 +68,7 @@ def plan(
     database: str | None = None,
     simulate: str | None = None,
     record: str | None = None,
+    web: tuple[str, ...] = (),
 ) -> Plan:
     """From options, then ROOST_STATE and ROOST_SOCKET, then the defaults for root or for a user.
 
@@ -90,5 +93,12 @@ def plan(
             raise CommandError("socket_path_too_long", path=path, bytes=size, limit=MAX_PATH_BYTES)
     record = os.path.abspath(record) if record else None
     return Plan(
-        root, os.path.abspath(state), socket, os.path.abspath(rules), database, simulate, record
+        root,
+        os.path.abspath(state),
+        socket,
+        os.path.abspath(rules),
+        database,
+        simulate,
+        record,
+        web,
     )

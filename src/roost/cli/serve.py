@@ -19,6 +19,7 @@ from roost.cli import format as fmt
 from roost.cli.failure import CommandError
 from roost.cli.plan import Plan, plan
 from roost.cli.supervise import Part, Supervisor
+from roost.cli.web import web_of, words_of
 from roost.client.api import Client
 from roost.client.errors import RoostError
 from roost.client.http import connect
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from roost.cli.context import Context
+    from roost.core.web import WebSettings
 
 AUTO_SIMULATE = "8xA100"
 NVML_WITHIN_S = 15.0
@@ -66,6 +68,7 @@ def server(context: Context) -> int:
             database=where.database,
             record=Path(where.record) if where.record else None,
             language=context.terminal.language,
+            web=web_of(context),
         )
     )
 
@@ -73,7 +76,7 @@ def server(context: Context) -> int:
 def serve(context: Context) -> int:
     """Serves until SIGTERM or Ctrl-C: 0. 1 if a part cannot start."""
     option = context.option
-    root = os.geteuid() == 0
+    root, web = os.geteuid() == 0, web_of(context)
     simulate = option("simulate")
     if simulate is None and option("auto_simulate") and not has_gpu():
         simulate = AUTO_SIMULATE
@@ -85,6 +88,7 @@ def serve(context: Context) -> int:
         database=option("database"),
         simulate=simulate,
         record=option("record"),
+        web=words_of(web),
     )
     if option("rules") and not os.path.exists(where.rules):
         raise CommandError("rules_file_missing", path=where.rules)
@@ -125,7 +129,7 @@ def serve(context: Context) -> int:
             "serve_restart", part=context.say("part." + part.name), how=how, seconds=f"{pause_s:g}"
         )
 
-    supervisor = Supervisor(parts, ready, lambda: greet(context, where, client), restart)
+    supervisor = Supervisor(parts, ready, lambda: greet(context, where, client, web), restart)
     failed = supervisor.run()
     with suppress(FileNotFoundError):
         os.unlink(where.socket)  # commands then say at once that there is no daemon
@@ -197,7 +201,7 @@ def free_socket(where: Plan) -> None:
     raise CommandError("socket_taken", path=where.socket)
 
 
-def greet(context: Context, where: Plan, client: Client) -> None:
+def greet(context: Context, where: Plan, client: Client, web: WebSettings | None) -> None:
     """The address, what is served, and the three commands to type next."""
     say = context.say
     status: Any = client.status()
@@ -214,6 +218,8 @@ def greet(context: Context, where: Plan, client: Client) -> None:
         state = status.get("driver_state")
         told = say("driver_trouble", remedy=remedy) if remedy else say("driver_state", state=state)
         lines.append(told)
+    if web is not None:
+        lines.append(say("serve_page", address=web.address))
     if not where.root:
         import getpass
 

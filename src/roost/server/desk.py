@@ -29,6 +29,7 @@ from roost.server.intents import (
     Explain,
     Hold,
     Intent,
+    Keep,
     Note,
     Person,
     Requeue,
@@ -65,6 +66,10 @@ def handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
         case Note():
             record = msgspec.structs.replace(intent.record, at=work.now)
             work.audits.append(record)
+            return lambda: None
+        case Keep():
+            work.extra.append(intent.write)
+            work.audits += [msgspec.structs.replace(one, at=work.now) for one in intent.records]
             return lambda: None
         case AdoptRules():
             return _adopt(work, engine, intent)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from sqlalchemy import Connection
 
 from roost.core.model import PriorityClass, Request
 from roost.core.rules.model import Rules
@@ -12,13 +15,19 @@ from roost.store.records import AuditRecord, JobInput, Source
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who is calling, by the kernel's word. `groups` are names of Linux groups."""
+    """Who is calling, by the kernel's word or signed in. `groups` are names of Linux groups.
+
+    `viewer`: may look, and change nothing. `leads`: groups of the rules whose jobs it may handle.
+    """
 
     uid: int
     name: str
     groups: frozenset[str]
     operator: bool
     known: bool = True
+    viewer: bool = False
+    leads: frozenset[str] = frozenset()
+    full_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +99,17 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True)
+class Keep:
+    """Rows that nothing here reads (who was let in, say), written with the next commit.
+
+    `write` may be called again after a failed commit. `records` go to the audit log, with the time.
+    """
+
+    write: Callable[[Connection], object]
+    records: tuple[AuditRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AdoptRules:
     """Rules that were read and found right. `uid` and `user` of who wrote the file, if known."""
 
@@ -116,4 +136,4 @@ class Explain:
     job: int
 
 
-Intent = Submit | Cancel | Hold | Requeue | Drain | Note | AdoptRules | RulesWrong | Explain
+Intent = Submit | Cancel | Hold | Requeue | Drain | Note | Keep | AdoptRules | RulesWrong | Explain

@@ -27,6 +27,7 @@ import uvicorn
 
 from roost import __version__
 from roost.core.text.catalogue import language_of, say
+from roost.core.web import WebError, web_settings
 from roost.server.api.app import make_app
 from roost.server.api.context import Context
 from roost.server.api.live import Live
@@ -40,6 +41,8 @@ from roost.server.engines.agent import AgentEngine
 from roost.server.intents import AdoptRules, RulesWrong
 from roost.server.record import Recorder
 from roost.server.rules import RulesFile, last_in_force
+from roost.server.web.keeper import keep
+from roost.server.web.listener import Listening, Web, listen
 from roost.store.database import Store, open_sqlite, open_url
 from roost.store.errors import StoreError
 from roost.store.log import get_meta, set_meta
@@ -69,13 +72,21 @@ def run_server(config: ServerConfig) -> int:
         sys.stderr.write(f"roost: {sentence}\n")
         store.close()
         return 1
+    web = None
     try:
-        return asyncio.run(_serve(config, store, listening))
+        web = listen(config.web) if config.web is not None else None
+        return asyncio.run(_serve(config, store, listening, web))
+    except WebError as error:
+        sentence = say(config.language, f"web.{error.code}", **error.numbers)
+        sys.stderr.write(f"roost: {sentence}\n")
+        return 1
     except StoreError as error:
         sys.stderr.write(f"roost: {error.said(config.language)}\n")
         return 1
     finally:
         listening.close()
+        if web is not None:
+            web.close()
         store.close()
 
 
@@ -128,7 +139,9 @@ def _server_id(store: Store) -> str:
     return found
 
 
-async def _serve(config: ServerConfig, store: Store, listening: socket.socket) -> int:
+async def _serve(
+    config: ServerConfig, store: Store, listening: socket.socket, bound: Listening | None
+) -> int:
     board = Board()
     engine = AgentEngine(config.agent_socket, _server_id(store))
     force = last_in_force(store)
@@ -145,9 +158,11 @@ async def _serve(config: ServerConfig, store: Store, listening: socket.socket) -
     board.listeners.append(live.changed)
     control.start()
     context = Context(control, board, store, engine, live, People(), Jobs(), time.time)
+    app = make_app(context)
+    web = Web(bound, app, context) if bound is not None else None
     server = _Server(
         uvicorn.Config(
-            make_app(context),
+            app,
             http=PeerProtocol,
             ws="none",
             loop="asyncio",
@@ -160,20 +175,27 @@ async def _serve(config: ServerConfig, store: Store, listening: socket.socket) -
             timeout_graceful_shutdown=3,
         ),
         live,
+        web,
     )
     look_again = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, look_again.set)
     await _take_rules(rules_file, control, at_start)
-    watching = asyncio.create_task(
-        _watch(config, rules_file, control, look_again, server), name="rules"
-    )
+    tasks = [
+        asyncio.create_task(_watch(config, rules_file, control, look_again, server), name="rules"),
+        asyncio.create_task(keep(context), name="access"),
+    ]
+    if web is not None:
+        tasks.append(asyncio.create_task(web.run_beside(), name="web"))
     log.info("serving", socket=str(config.socket), database=store.where, pid=os.getpid())
     try:
         await server.serve(sockets=[listening])
     finally:
-        watching.cancel()
-        with suppress(asyncio.CancelledError):
-            await watching
+        for task in tasks:
+            if task.get_name() != "web":
+                task.cancel()
+        for ended in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(ended, Exception):
+                log.error("a part of the server failed", exc_info=ended)
         died = not control.alive
         await asyncio.to_thread(control.close)
     return 1 if died else 0
@@ -199,6 +221,8 @@ async def _watch(
             server.leave()
             return
         await _look_at_rules(file, control, forced)
+        if server.web is not None:
+            await server.web.renew_certificate()
 
 
 async def _look_at_rules(file: RulesFile, control: Control, forced: bool) -> None:
@@ -229,9 +253,10 @@ def _wrong_at_start(config: ServerConfig, wrong: RulesWrong) -> str:
 class _Server(uvicorn.Server):
     """Ends streams and long waits when it is told to stop, instead of waiting for them."""
 
-    def __init__(self, config: uvicorn.Config, live: Live) -> None:
+    def __init__(self, config: uvicorn.Config, live: Live, web: Web | None) -> None:
         super().__init__(config)
         self._live = live
+        self.web = web
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -243,6 +268,8 @@ class _Server(uvicorn.Server):
 
     def leave(self) -> None:
         self.should_exit = True
+        if self.web is not None:
+            self.web.should_exit = True
         self._live.close()
 
     def _log_started_message(self, listeners: object) -> None:
@@ -288,8 +315,20 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--rules", type=Path, default=Path("/etc/roost/rules.toml"))
     parser.add_argument("--database")
     parser.add_argument("--record", type=Path)
+    parser.add_argument("--http")
+    parser.add_argument("--http-prefix", default="")
+    parser.add_argument("--tls-cert")
+    parser.add_argument("--tls-key")
+    parser.add_argument("--http-name", action="append", default=[])
+    parser.add_argument("--trusted-proxy", action="append", default=[])
     given = parser.parse_args(arguments)
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG")
+    web = None
+    if given.http:
+        web = web_settings(
+            given.http, given.http_prefix, given.tls_cert, given.tls_key, given.http_name,
+            given.trusted_proxy,
+        )  # fmt: skip
     return run_server(
         ServerConfig(
             state=given.state,
@@ -299,5 +338,6 @@ def main(arguments: Sequence[str]) -> int:
             database=given.database,
             record=given.record,
             language=language_of(locale or ""),
+            web=web,
         )
     )

@@ -270,6 +270,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "Roost {version} serves {server} at {path}",
         "Roost {version} 已启动，服务器 {server}，地址 {path}",
     ),
+    "serve_page": ("the page: {address}", "网页：{address}"),
     "serve_gpus": ("{gpus}: {names}", "{gpus}：{names}"),
     "serve_simulated": (
         "no GPU here is real: {gpus} simulated ({names})",

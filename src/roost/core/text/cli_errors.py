@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, tuple[str, str]] = {
+    "web": ("{text}", "{text}"),
     # -- the words themselves ------------------------------------------------------------------
     "unknown_command": ("there is no command {word}", "没有命令 {word}"),
     "unknown_subcommand": (

@@ -192,6 +192,42 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "模拟 GPU：8xA100、4xH100、2xRTX4090 …",
     ),
     "serve.--auto-simulate": ("8xA100 where there is no GPU", "没有 GPU 时模拟 8xA100"),
+    "server.--http": (
+        "serve the page too, such as 127.0.0.1:8080; elsewhere than on loopback only with TLS",
+        "同时提供网页，如 127.0.0.1:8080；非回环地址须启用 TLS",
+    ),
+    "server.--http-prefix": (
+        "the page's path behind a proxy: /roost",
+        "网页在代理之后的路径，如 /roost",
+    ),
+    "server.--http-name": (
+        "a host name by which people reach the page, beside the machine's own",
+        "除本机名外，访问网页所用的主机名",
+    ),
+    "server.--tls-cert": ("certificate and chain (PEM)", "证书及证书链（PEM）"),
+    "server.--tls-key": ("its private key (PEM)", "证书的私钥（PEM）"),
+    "server.--trusted-proxy": (
+        "address or network of a proxy whose X-Forwarded headers are believed",
+        "可信代理的地址或网段，采信其 X-Forwarded 头",
+    ),
+    "serve.--http": (
+        "serve the page too, such as 127.0.0.1:8080; elsewhere than on loopback only with TLS",
+        "同时提供网页，如 127.0.0.1:8080；非回环地址须启用 TLS",
+    ),
+    "serve.--http-prefix": (
+        "the page's path behind a proxy: /roost",
+        "网页在代理之后的路径，如 /roost",
+    ),
+    "serve.--http-name": (
+        "a host name by which people reach the page, beside the machine's own",
+        "除本机名外，访问网页所用的主机名",
+    ),
+    "serve.--tls-cert": ("certificate and chain (PEM)", "证书及证书链（PEM）"),
+    "serve.--tls-key": ("its private key (PEM)", "证书的私钥（PEM）"),
+    "serve.--trusted-proxy": (
+        "address or network of a proxy whose X-Forwarded headers are believed",
+        "可信代理的地址或网段，采信其 X-Forwarded 头",
+    ),
     "server.--state": ("its files", "状态文件的目录"),
     "server.--rules": ("the rules file", "规则文件"),
     "server.--database": ("sqlite:///… or postgresql://…", "sqlite:///… 或 postgresql://…"),

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from roost import __version__
-from roost.server.api import books, history, jobs, machine, problems, rules, stream
+from roost.server.api import books, history, jobs, machine, problems, rules, session, stream
 from roost.server.api.body import BodyLimit
 from roost.server.api.context import Context
 from roost.server.api.models import MAX_BODY_BYTES, Problem
@@ -20,7 +20,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
             "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
         },
     }
-    for status in (400, 403, 404, 405, 409, 413, 422, 429, 500, 502, 503, 504, 507)
+    for status in (400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 502, 503, 504, 507)
 }
 
 
@@ -39,7 +39,7 @@ def make_app(context: Context) -> FastAPI:
     app.state.context = context
     problems.install(app)
     # Looked through in this order: what is asked most comes first.
-    for part in (jobs, machine, books, history, rules, stream):
+    for part in (jobs, machine, books, history, rules, stream, session):
         app.include_router(part.router)
     app.add_middleware(QuickSubmissions, context=context)
     app.add_middleware(BodyLimit, limit=MAX_BODY_BYTES)

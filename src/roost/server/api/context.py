@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -16,14 +16,19 @@ from roost.server.api.live import Live
 from roost.server.api.peer import CROWDED, MOST_CONNECTIONS, PEER, People, has_account
 from roost.server.api.problems import language_of
 from roost.server.api.render import Jobs
+from roost.server.api.rights import Right, Role, right_of, role_of
 from roost.server.board import Board
 from roost.server.control import Control
 from roost.server.engines.base import Engine, EngineError
 from roost.server.intents import Intent, Person
 from roost.server.refusal import RefusalError
+from roost.server.web.access import PREFIX, SIGNED, Access, Signed
+from roost.server.web.limits import Limit
 from roost.store.database import Store
 
 T = TypeVar("T")
+# Refused sign-ins of one address, beside what the agent allows of one account.
+MOST_SIGN_INS, SIGN_INS_S = 10, 300.0
 _json = msgspec.json.Encoder()
 
 
@@ -39,6 +44,13 @@ class Context:
     people: People
     jobs: Jobs
     clock: Callable[[], float]
+    access: Access = field(init=False)
+    sign_ins: Limit = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Raises StoreError."""
+        self.access = Access(self.store, self.clock)
+        self.sign_ins = Limit(MOST_SIGN_INS, SIGN_INS_S)
 
     async def intend(self, intent: Intent) -> Any:
         """What the control thread answers. Raises RefusalError, StoreError."""
@@ -79,29 +91,73 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request's caller."""
+    """One request's caller; `signed` is None where the kernel says who it is."""
 
     context: Context
     person: Person
     language: str
+    signed: Signed | None = None
+
+    @property
+    def stands(self) -> bool:
+        """False once the session or token that this came in by is over."""
+        return self.signed is None or self.context.access.stands(self.signed)
 
 
 async def call_of(request: Request) -> Call:
-    return await caller(request.app.state.context, request.scope, language_of(request))
+    return await caller(
+        request.app.state.context, request.scope, language_of(request), request.scope["route"].path
+    )
 
 
-async def caller(context: Context, scope: Any, language: str) -> Call:
-    """Who sent the request of that ASGI scope. Raises RefusalError."""
-    peer = scope.get(PEER)
-    if peer is None:
+async def caller(context: Context, scope: Any, language: str, route: str) -> Call:
+    """Who sent the request of that ASGI scope to `route` (a template), if they may ask that.
+
+    Raises RefusalError.
+    """
+    peer, signed = scope.get(PEER), scope.get(SIGNED)
+    if peer is not None:
+        person, signed = await context.people.person(peer[1], context.board.rules.rules), None
+    elif signed is not None:
+        person = await context.people.person(signed.record.uid, context.board.rules.rules)
+        if not person.known or person.name != signed.record.user:
+            await context.access.drop_users(context.intend, {signed.record.user: signed.record.uid})
+            raise RefusalError(401, "signin.session_over")
+    elif PREFIX in scope:
+        raise RefusalError(401, "signin.not_signed_in")
+    else:
         raise RefusalError(403, "problem.no_peer")
-    person = await context.people.person(peer[1], context.board.rules.rules)
+    right = right_of(scope["method"], route)
+    if signed is not None and signed.token is not None:
+        person = _by_token(person, right, signed.token.scopes.split())
+    _may(person, right)
     if scope.get(CROWDED):
         raise RefusalError(
             429, "door.too_many_connections", {"limit": MOST_CONNECTIONS},
             user=person.name, limit=MOST_CONNECTIONS,
         )  # fmt: skip
-    return Call(context, person, language)
+    return Call(context, person, language, signed)
+
+
+def _by_token(person: Person, right: Right, scopes: list[str]) -> Person:
+    """The person as far as the token reaches: only with "operate" is an operator's one of one."""
+    if right.scope is None:
+        raise RefusalError(403, "signin.not_by_token")
+    if right.scope not in scopes and not (right.scope == "read" and right.least is Role.STRANGER):
+        raise RefusalError(
+            403, "signin.scope_missing", {"scope": right.scope},
+            scope=right.scope, scopes=", ".join(scopes),
+        )  # fmt: skip
+    return person if "operate" in scopes else replace(person, operator=False)
+
+
+def _may(person: Person, right: Right) -> None:
+    role = role_of(person)
+    if role >= right.least:
+        return
+    if right.least is Role.OPERATOR:
+        raise RefusalError(403, "problem.operators_only")
+    raise RefusalError(403, "signin.viewers_only_look", user=person.name)
 
 
 Caller = Annotated[Call, Depends(call_of)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Response
+from fastapi import APIRouter, Path, Query, Request, Response
 
 from roost import __version__
 from roost.core.attribution.free import FreePlan, free_plan
@@ -14,7 +14,8 @@ from roost.core.model import JobState
 from roost.core.observation import DriverReading, DriverState, Observation
 from roost.core.text.agent import say_limit
 from roost.core.text.catalogue import say
-from roost.server.api.context import Call, Caller, answer, operators_only
+from roost.server.api.access_models import Stranger
+from roost.server.api.context import Call, Caller, answer, call_of, operators_only
 from roost.server.api.holders import holder_rows
 from roost.server.api.models import (
     DoneOut,
@@ -27,8 +28,10 @@ from roost.server.api.models import (
     WhoOut,
 )
 from roost.server.api.render import iso
+from roost.server.api.rights import role_of
 from roost.server.intents import Drain, Note
 from roost.server.refusal import RefusalError
+from roost.server.web.access import PREFIX, SIGNED
 from roost.store.records import AuditRecord
 from roost.wire.messages import FreeItem, FreeProcesses, FreeResult, ReleaseDriver, Scan
 
@@ -38,9 +41,12 @@ SCAN_S = 60.0
 SLACK_S = 30.0
 
 
-@router.get("/ping", response_model=Ping)
-async def ping(call: Caller) -> Response:
-    """The daemon's version and server, and who the kernel says is calling."""
+@router.get("/ping", response_model=Ping | Stranger)
+async def ping(request: Request) -> Response:
+    """The daemon's version and server, and who is calling. Who is not signed in is told how to."""
+    if PREFIX in request.scope and SIGNED not in request.scope:
+        return answer({"signed_in": False, "sign_in": ["password"]})
+    call = await call_of(request)
     host = call.context.board.host
     return answer(
         {
@@ -53,6 +59,8 @@ async def ping(call: Caller) -> Response:
             "time_zone": call.context.time_zone,
             "agent": call.context.board.connected,
             "groups": sorted(call.person.groups),
+            "role": role_of(call.person).word,
+            "signed_in": True,
         }
     )
 

@@ -19,6 +19,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from roost.core.rules import who
 from roost.core.rules.model import Rules
+from roost.core.text.printable import printable
 from roost.server.intents import Person
 from roost.wire.frames import peer_credentials
 
@@ -112,6 +113,10 @@ class People:
             person = remembered[1]
         return replace(person, operator=is_operator(person, rules))
 
+    def forget(self, uid: int) -> None:
+        """Look that account up anew."""
+        self._known.pop(uid, None)
+
 
 def has_account(name: str) -> bool:
     """Whether the account database knows that name. Blocks."""
@@ -134,7 +139,8 @@ def look_up(uid: int) -> Person:
             names.add(grp.getgrgid(gid).gr_name)
         except KeyError:
             names.add(str(gid))
-    return Person(uid, entry.pw_name, frozenset(names), operator=False)
+    full_name = printable(entry.pw_gecos.split(",", 1)[0].encode("utf-8", "replace")).strip()
+    return Person(uid, entry.pw_name, frozenset(names), operator=False, full_name=full_name)
 
 
 def is_operator(person: Person, rules: Rules) -> bool:

@@ -20,10 +20,10 @@ from roost.store.errors import StoreError
 
 log = structlog.get_logger()
 TITLES = {
-    400: "Bad request", 403: "Not allowed", 404: "Not found", 405: "Method not allowed",
-    409: "Conflict", 413: "Too large", 422: "Not acceptable", 429: "Too many at once",
-    500: "Internal error", 502: "Agent refused", 503: "Not available now", 504: "No answer in time",
-    507: "No space left",
+    400: "Bad request", 401: "Not signed in", 403: "Not allowed", 404: "Not found",
+    405: "Method not allowed", 409: "Conflict", 413: "Too large", 421: "Misdirected",
+    422: "Not acceptable", 429: "Too many at once", 500: "Internal error", 502: "Agent refused",
+    503: "Not available now", 504: "No answer in time", 507: "No space left",
 }  # fmt: skip
 
 
@@ -62,7 +62,10 @@ def problem(
 
 
 def of_refusal(error: RefusalError, language: str) -> Response:
-    return problem(error.status, error.code, error.said(language), error.extra)
+    answer = problem(error.status, error.code, error.said(language), error.extra)
+    if "wait_s" in error.extra:
+        answer.headers["Retry-After"] = str(error.extra["wait_s"])
+    return answer
 
 
 def of_store(error: StoreError, language: str) -> Response:

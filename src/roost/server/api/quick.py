@@ -47,7 +47,7 @@ class QuickSubmissions:
         language = accepted_language(headers.get(b"accept-language", b"").decode("latin-1"))
         key = headers.get(b"idempotency-key")
         try:
-            call = await caller(self._context, scope, language)
+            call = await caller(self._context, scope, language, scope["path"])
             return await submitted(call, given, None if key is None else key.decode("latin-1"))
         except RefusalError as error:
             return of_refusal(error, language)

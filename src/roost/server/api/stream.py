@@ -60,6 +60,8 @@ async def _stream(call: Call) -> AsyncIterator[bytes]:
 async def _pieces(call: Call) -> AsyncIterator[bytes]:
     last: dict[str, bytes] = {}  # digests: the text itself may be megabytes, for each stream
     async for topics in call.context.live.topics():
+        if not call.stands:
+            return
         if not topics:
             yield b": still here\n\n"
         for topic in topics:

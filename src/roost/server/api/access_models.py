@@ -1,0 +1,39 @@
+"""Shapes of what signing in, sessions and tokens take and give."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr
+
+MOST_NAME = 100
+
+
+class SignInIn(BaseModel):
+    """Account and password; in no text of this is the password shown."""
+
+    model_config = ConfigDict(extra="forbid")
+    user: str = Field(min_length=1, max_length=256)
+    password: SecretStr = Field(min_length=1, max_length=1024)
+
+
+class SessionOut(BaseModel):
+    """Who is signed in. `csrf` goes into the header `X-Roost-CSRF` of whatever is to change."""
+
+    user: str
+    uid: int
+    name: str
+    role: str
+    csrf: str
+    expires_time: str
+
+
+class SessionsOut(BaseModel):
+    sessions: list[dict[str, Any]]
+
+
+class Stranger(BaseModel):
+    """All that is told to who is not signed in: in which ways one can."""
+
+    signed_in: Literal[False]
+    sign_in: list[str]

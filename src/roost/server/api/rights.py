@@ -1,0 +1,105 @@
+"""Who may do what: every route with the least role it takes, and the scope a token needs for it.
+
+One table, read at every request, by the tests of every role, and written out as docs/api-roles.md.
+What is a person's own (a job, a session) is looked at by the route itself, behind this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from roost.server.intents import Person
+
+SCOPES = ("read", "jobs", "bookings", "operate")
+
+
+class Role(IntEnum):
+    """What somebody is to this Roost. LEAD is said of whoever leads some group of the rules."""
+
+    STRANGER = 0
+    VIEWER = 1
+    MEMBER = 2
+    LEAD = 3
+    OPERATOR = 4
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Right:
+    """`scope` None: no token may. `own`: whose things it is about: "" anybody's, "own" the
+    caller's alone and an operator's, "group" also those of a group that the caller leads."""
+
+    least: Role
+    scope: str | None
+    own: str = ""
+
+
+_LOOK = Right(Role.VIEWER, "read")
+_OPERATE = Right(Role.OPERATOR, "operate")
+_OWN_JOB = Right(Role.MEMBER, "jobs", "group")
+_OWN_WAYS = Right(Role.VIEWER, None, "own")
+
+RIGHTS: Mapping[str, Right] = {
+    "GET /v1/ping": Right(Role.STRANGER, "read"),
+    "POST /v1/session": Right(Role.STRANGER, None),
+    "GET /v1/session": Right(Role.STRANGER, None, "own"),
+    "DELETE /v1/session": Right(Role.STRANGER, None, "own"),
+    "GET /v1/sessions": _OWN_WAYS,
+    "DELETE /v1/sessions/{session}": _OWN_WAYS,
+    "GET /v1/tokens": _OWN_WAYS,
+    "POST /v1/tokens": _OWN_WAYS,
+    "DELETE /v1/tokens/{token}": _OWN_WAYS,
+    "GET /v1/status": _LOOK,
+    "GET /v1/who": _LOOK,
+    "GET /v1/jobs": _LOOK,
+    "POST /v1/jobs": Right(Role.MEMBER, "jobs"),
+    "GET /v1/jobs/{number}": _LOOK,
+    "GET /v1/jobs/{number}/why": _LOOK,
+    "GET /v1/jobs/{number}/wait": _LOOK,
+    "POST /v1/jobs/{number}/cancel": _OWN_JOB,
+    "POST /v1/jobs/{number}/hold": _OWN_JOB,
+    "POST /v1/jobs/{number}/release": _OWN_JOB,
+    "POST /v1/jobs/{number}/requeue": _OWN_JOB,
+    "POST /v1/jobs/{number}/signal": _OWN_JOB,
+    "POST /v1/gpus/{gpu}/drain": _OPERATE,
+    "POST /v1/gpus/{gpu}/undrain": _OPERATE,
+    "GET /v1/gpus/{gpu}/free-plan": _LOOK,
+    "POST /v1/gpus/{gpu}/free": Right(Role.MEMBER, "jobs", "own"),
+    "POST /v1/driver/release": _OPERATE,
+    "POST /v1/driver/hold": _OPERATE,
+    "GET /v1/usage": _LOOK,
+    "GET /v1/history": _LOOK,
+    "GET /v1/audit": Right(Role.VIEWER, "read", "own"),
+    "GET /v1/rules": _LOOK,
+    "GET /v1/rules/history": _LOOK,
+    "GET /v1/rules/{version}": _LOOK,
+    "GET /v1/events": _LOOK,
+}
+
+
+def right_of(method: str, path: str) -> Right:
+    """Of a route by its template. One that the table lacks: looking is for all who are known,
+    changing for members and by no token, until it is in the table."""
+    found = RIGHTS.get(f"{method} {path}")
+    if found is not None:
+        return found
+    return _LOOK if method in ("GET", "HEAD") else Right(Role.MEMBER, None)
+
+
+def is_open(method: str, path: str) -> bool:
+    """Whether a stranger may ask for that path (not a template) of the API over HTTP."""
+    right = RIGHTS.get(f"{method} {path}")
+    return right is not None and right.least is Role.STRANGER
+
+
+def role_of(person: Person) -> Role:
+    if person.operator:
+        return Role.OPERATOR
+    if person.viewer:
+        return Role.VIEWER
+    return Role.LEAD if person.leads else Role.MEMBER
