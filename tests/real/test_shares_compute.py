@@ -11,6 +11,8 @@ import pytest
 
 from tests.real import rig
 from tests.real.cases_rig import ZH
+from tests.real.cases_rig import served as served_cards
+from tests.real.fakenvml.state import FakeMig
 
 pytestmark = [
     pytest.mark.root,
@@ -21,6 +23,8 @@ shared_gpus = [0]
 """
 VARIABLE = "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
 SHOWS = f"echo mps=${VARIABLE} own=$ROOST_GPU_COMPUTE_PERCENT; exec sleep 300"
+PART = "MIG-11111111-1111-5111-8111-111111111111"
+OTHER = "MIG-22222222-2222-5222-8222-222222222222"
 Served = tuple[rig.Daemon, rig.Account, rig.Account, rig.Account]
 
 
@@ -159,3 +163,36 @@ def test_a_share_of_compute_is_held_on_record_as_the_larger_of_its_parts(served:
     ran_s = rig.instant(job["end_time"]) - rig.instant(job["start_time"])
     assert job["gpu_s"] == pytest.approx(0.5 * ran_s, abs=0.6)
     assert job["gpu_s"] > 0.3 * ran_s
+
+
+def test_an_instance_that_is_marked_shared_shares_its_own_compute() -> None:
+    """Of a GPU that is divided in two, one instance is marked by its UUID: 60 and 40 per cent of
+    that one, and a whole job beside them gets the other."""
+    rules = f'operators = []\nshared_gpus = ["{PART}"]\n'
+    with (
+        rig.accounts("dan", "eva", prefix="sh-mig-") as (dan, eva),
+        served_cards(1, rules) as server,
+    ):
+        roost, card = server.roost, server.state.gpus[0]
+        card.values["mig_mode"] = 1
+        card.migs = [
+            FakeMig(0, 1, name="3g.40gb", total_bytes=40 << 30, uuid=PART),
+            FakeMig(1, 2, name="3g.40gb", total_bytes=40 << 30, uuid=OTHER),
+        ]
+        server.write()
+        rig.wait_for(
+            lambda: roost.json("root", "status")["gpus"][0]["mig_mode"], "the GPU is divided"
+        )
+        first = share(roost, dan, 60)
+        second = share(roost, eva, 40)
+        third = share(roost, eva, 10)
+        whole = roost.run(dan.name, "-g", "1", "--", "sleep", "300")
+        for number in (first, second):
+            assert roost.wait_state(number, "RUNNING")["gpus"] == [PART]
+        assert roost.wait_state(whole, "RUNNING")["gpus"] == [OTHER]
+        assert told(eva, second) == "mps=40 own=40\n"
+        assert roost.job(third)["state"] == "PENDING"
+        said = roost.cli(eva.name, "why", str(third)).stdout
+        assert "the most that is free is 0 % (GPU 100)" in " ".join(said.split())
+        roost.cli(dan.name, "cancel", str(first))
+        assert roost.wait_state(third, "RUNNING")["gpus"] == [PART]

@@ -13,6 +13,7 @@ from rich.cells import cell_len
 from roost.core.text.top import MESSAGES
 from roost.tui.bars import memory_bar, sparkline
 from roost.tui.cells import fit, plain, wrapped
+from roost.tui.details import about
 from roost.tui.draw_lists import ranges
 from roost.tui.draw_time import lanes
 from roost.tui.history import History, Spark, step_for
@@ -20,9 +21,10 @@ from roost.tui.look import Look
 from roost.tui.picture import Picture, picture_of
 from roost.tui.plan import plan
 from roost.tui.start import light_terminal
+from roost.tui.view import ListedRow
 from roost.tui.when import epoch_of, moment, size, span, zone_of
-from tests.tui.scenes import picture
-from tests.tui.story import GIB, NOON, UUIDS, Story, holder, iso
+from tests.tui.scenes import picture, scene
+from tests.tui.story import GIB, NOON, UUIDS, Story, holder, iso, job
 
 users = st.sampled_from(["alice", "bob", "王伟", "", "x", "li.wei"])
 
@@ -226,3 +228,15 @@ def test_both_languages_take_the_same_numbers(code: str) -> None:
         for text in MESSAGES[code]
     )
     assert english == chinese
+
+
+def test_the_dialog_about_a_job_tells_its_share_of_memory_and_compute() -> None:
+    story = Story(1)
+    row = job(7, "train", "alice", "cv", (), state="PENDING", asked=0)
+    row["request"] |= {"gpu_memory_bytes": 10 * GIB, "gpu_compute_percent": 30}
+    story.jobs = [row]
+    found = scene(story, history_s=0)
+    (waiting,) = picture(story).jobs
+    dialog = about(found, ListedRow("j7", job=waiting))
+    assert dialog is not None
+    assert any("(10.0 GiB, 30%)" in line for line in dialog.lines), dialog.lines

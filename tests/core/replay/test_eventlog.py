@@ -72,6 +72,7 @@ ALL: list[Event] = [
     HabitsRestored(0.2, (PastRun("li", "vision", 2, None, 1 / 3), PastRun("li", "x", 1, 60.5, 7))),
     BudgetsRestored(0.2, ((PriorityClass.URGENT, "li", 1 / 3),)),
     JobSubmitted(0.3, job(1)),
+    JobSubmitted(0.3, replace(job(9), request=Request(0, 1 << 30, gpu_compute_percent=30))),
     JobRestored(
         0.3, job(2, after=(1,), begin_at=7.5), JobState.RUNNING, 3, (Grant("GPU-2", 1 << 30),), 0.1
     ),

@@ -23,7 +23,9 @@ def find_grants(
     room. `only`: of these, where any are named. `count`: so many whole ones, not as few as do."""
     request = entry.job.request
     gpus = request.gpus if count is None else count
-    banned = pool.barred(entry, [one for one in way if not one.lets_in(request)])
+    if request.shared:
+        way = [one for one in way if not one.lets_in(request)]
+    banned = pool.barred(entry, way)
     if only:
         banned = banned.union(uuid for uuid in pool.nodes.by_uuid if uuid not in only)
     if request.gpu_memory_bytes is not None:
