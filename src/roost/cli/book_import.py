@@ -87,7 +87,7 @@ def show(context: Context, found: Understood, setting: Setting) -> None:
         tell("")
         tell(say("cli_sheet.rejected", count=len(found.rejected)))
         for each in said["rejected"]:  # type: ignore[attr-defined]
-            tell(f"  {each['where']}: {each['reason']}")
+            tell("  " + say("cli_sheet.at", where=each["where"], text=each["reason"]))
     notes = str(said["notes"])
     if notes:
         tell("")

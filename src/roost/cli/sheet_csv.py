@@ -46,11 +46,11 @@ def decoded(data: bytes, path: str) -> str:
             return _as(data[len(mark) :], (name,), path)
     if b"\0" in data[:4096]:
         even, odd = data[0:4096:2].count(0), data[1:4096:2].count(0)
-        return _as(data, ("utf-16-le" if odd > even else "utf-16-be",), path)
+        return _as(data, ("utf-16-le" if odd > even else "utf-16-be",), path, "sheet_kind")
     return _as(data, ("utf-8", "gb18030"), path)
 
 
-def _as(data: bytes, names: tuple[str, ...], path: str) -> str:
+def _as(data: bytes, names: tuple[str, ...], path: str, code: str = "sheet_encoding") -> str:
     for name in names:
         try:
             text = data.decode(name)
@@ -60,7 +60,7 @@ def _as(data: bytes, names: tuple[str, ...], path: str) -> str:
         if control * 50 > len(text[:4096]):
             raise SheetError("sheet_kind", path=path)
         return text
-    raise SheetError("sheet_encoding", path=path)
+    raise SheetError(code, path=path)
 
 
 def delimiter_of(text: str) -> str:

@@ -46,10 +46,11 @@ def _bytes(path: str) -> bytes:
         data = sys.stdin.buffer.read(MOST_BYTES + 1)
     else:
         number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        status = os.fstat(number)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(number)
+            raise SheetError("sheet_no_file", path=path)
         with open(number, "rb") as file:
-            status = os.fstat(number)
-            if not stat.S_ISREG(status.st_mode):
-                raise SheetError("sheet_no_file", path=path)
             if status.st_size > MOST_BYTES:
                 raise SheetError("sheet_large", path=path, most=MOST_BYTES >> 20)
             data = file.read(MOST_BYTES + 1)

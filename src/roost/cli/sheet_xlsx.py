@@ -20,6 +20,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 from openpyxl import load_workbook
 from openpyxl.utils.cell import column_index_from_string, coordinate_from_string, range_boundaries
+from openpyxl.utils.exceptions import CellCoordinatesException, InvalidFileException
 
 from roost.cli.sheet_file import MOST_TEXT, SheetError, bounded
 from roost.core.sheets.model import Block, Cell, Page, Value
@@ -32,6 +33,7 @@ _QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]')
 _BROKEN = (
     zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError, IndexError,
     NotImplementedError, RuntimeError, EOFError, OverflowError, ParseError,
+    CellCoordinatesException, InvalidFileException,
 )  # fmt: skip
 
 
@@ -49,6 +51,8 @@ class Scan:
     _column: int = -1
     _formula: bool = False
     _value: bool = False
+    _text: bool = False
+    _inside: bool = False
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition("}")[2]
@@ -61,11 +65,12 @@ class Scan:
                 self._row, self._column = row - 1, column_index_from_string(letters) - 1
             else:
                 self._column += 1
-            self._formula = self._value = False
+            self._formula = self._value = self._inside = False
+            self._text = attributes.get("t") == "str"
         elif name == "f":
             self._formula = True
         elif name in ("v", "is"):
-            self._value = True
+            self._inside = True
         elif name == "mergeCell" and "ref" in attributes:
             bounds = [each for each in range_boundaries(attributes["ref"]) if each is not None]
             if len(bounds) == 4:
@@ -77,7 +82,7 @@ class Scan:
     def end(self, tag: str) -> None:
         if tag.rpartition("}")[2] != "c" or not (self._value or self._formula):
             return
-        if self._formula and not self._value:
+        if self._formula and not self._value and not self._text:
             self.uncomputed.add((self._row, self._column))
         self.filled += 1
         self.last_row = max(self.last_row, self._row)
@@ -85,7 +90,8 @@ class Scan:
         bounded(self.path, self.filled, self.last_row, self.last_column)
 
     def data(self, text: str) -> None:
-        pass
+        if self._inside and text:
+            self._value = True
 
     def close(self) -> None:
         pass

@@ -78,7 +78,7 @@ _CLOCK = re.compile(
     + _HALF_DAY
     + r"(?:(?P<word>noon|midnight|正午|午夜|零点)|(?P<h>\d{1,2})"
     + r"(?:(?P<half>[点时]半)|\s?(?P<unit>[:点时h.])\s?(?P<m>[0-5]\d)(?!\d)"
-    + r"(?::[0-5]\d(?:\.\d+)?)?分?"
+    + r"(?::[0-5]\d(?:\.\d+)?)?\s?分?"
     + r"|(?P<quarter>[点时][一1]刻)|\s?(?P<alone>点钟?|时|hrs?\b|h\b|o'clock|:)"
     + r"|(?P<bare>(?![\d:/.月日])))"
     + r"|(?P<four>(?:[01]\d|2[0-4])[0-5]\d)(?!\d))"

@@ -15,6 +15,7 @@ from roost.core.sheets.plain import cut
 
 SERIAL_FIRST, SERIAL_LAST = 36526, 73050  # Excel's days of 2000-01-01 and 2099-12-31
 BEFORE_DAYS, AFTER_DAYS = 31, 92  # around the certain dates, where an uncertain one may lie
+YEAR_DAYS = 200  # from them, where a weekday may choose the year
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = (
     r"(?P<mon>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
@@ -194,7 +195,7 @@ class Calendar:
         if year is None:
             years = (self.first.year - 1, self.first.year, self.last.year, self.last.year + 1)
             days = [each for y in dict.fromkeys(years) if (each := _on(y, month, day))]
-            fit = [d for d in days if written.weekday in (None, d.weekday())]
+            fit = [d for d in days if d.weekday() == written.weekday and self._far(d) < YEAR_DAYS]
             days = fit or days
             found = min(days, key=self._far, default=None)
         if found is None:

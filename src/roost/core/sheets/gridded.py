@@ -208,12 +208,12 @@ class _Reader:
         if len(servers) > 1:
             raise UnreadError("several_servers")
         server = servers.pop()
-        start, end, purpose = self._when(heads, rest)
         known = self.setting.gpus.get(server or self.setting.home or "")
         ranks = [self._rank(head) for head in heads if head.gpus]
         wanted = _together([head.gpus for head in heads if head.gpus])
         if wanted is None:
-            wanted, purpose = self._gpus_of_rest(server, purpose, known)
+            wanted, rest = self._gpus_of_rest(server, rest, known)
+        start, end, purpose = self._when(heads, rest)
         checked(wanted, None if server == self.setting.home else server, known)
         draft = Draft(user, name, server, wanted, start, end, purpose, place)
         return Piece(draft, (min(ranks, default=0), max(ranks, default=0)))

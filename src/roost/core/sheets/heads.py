@@ -14,12 +14,13 @@ from roost.core.sheets.columns import field_of
 from roost.core.sheets.dates import SERIAL_FIRST, SERIAL_LAST, Calendar, Written, scan
 from roost.core.sheets.gpus import head_gpus, read_gpus, server_name, with_server
 from roost.core.sheets.model import Setting, UnreadError, Value, Wanted
-from roost.core.sheets.plain import folded
+from roost.core.sheets.plain import folded, plain
 from roost.core.sheets.table import Table, month_of
 from roost.core.sheets.whens import read_when
 
 HEAD_ROWS = 60
 AXES = ("gpu", "day", "slot", "server", "number", "span")
+_ONE_WORD = re.compile(r"[A-Za-z0-9_.-]+|[\u3400-\u9fff]{0,6}\d+[\u3400-\u9fff]{0,6}")
 _SPAN = re.compile(r"\d{1,2}\s*[-~]\s*\d{1,2}")
 _MONTH_ONLY = re.compile(r"(?:\d{4}\s*[年/.-]\s*)?\d{1,2}\s*月|[a-z]{3,9}\.?(?:\s+\d{4})?")
 
@@ -245,7 +246,9 @@ def head_of(value: Value, kind: str, setting: Setting, calendar: Calendar) -> He
         return Head()
     found = kind_of(value, setting)
     if kind == "server":
-        return Head(server=server_name(str(value), setting.gpus))
+        word = plain(str(value))
+        named = found == "server" or (found != "label" and _ONE_WORD.fullmatch(word))
+        return Head(server=server_name(word, setting.gpus)) if named else Head()
     if kind == "month" and isinstance(value, str):
         return Head(month=month_of(folded(value), calendar))
     if kind == "gpu" and found in ("gpu", "number", "span"):

@@ -171,9 +171,7 @@ def _draft(
     if text("server"):
         server = server_name(text("server"), setting.gpus)
     server = server or section
-    start, end = _times(
-        {n: [(v, n) for v in values(n)] for n in (*DATED, "duration")}, fields, setting, calendar
-    )
+    start, end = _times({n: values(n) for n in (*DATED, "duration")}, fields, setting, calendar)
     known = setting.gpus.get(server or setting.home or "")
     wanted = _wanted(gpus, values("count"), fields, known)
     checked(wanted, None if server == setting.home else server, known)
@@ -205,7 +203,7 @@ def _wanted(gpus: list[Value], counts: list[Value], fields: Fields, known: int |
 
 
 def _times(
-    cells: Mapping[str, list[tuple[Value, str]]],
+    cells: Mapping[str, list[Value]],
     fields: Fields,
     setting: Setting,
     calendar: Calendar,
@@ -214,13 +212,15 @@ def _times(
 
     def read(name: str, prefer: str) -> When:
         found = When()
-        for value, _ in cells[name]:
+        for value in cells[name]:
+            if len(cells[name]) > 1 and isinstance(value, datetime) and value.time() == time():
+                value = value.date()
             found = _joined(found, read_when(value, calendar, setting.slots, prefer))
         return found
 
     day = read("date", "date")
     prefer = "time" if dated else "date"
-    begin, until = _either(cells, "start", prefer, read), _either(cells, "end", prefer, read)
+    begin, until = read("start", prefer), read("end", prefer)
     clock = _joined(begin, read("time", "time"))
     first = clock.first or day.first
     if first is None:
@@ -230,7 +230,7 @@ def _times(
     if cells["end"]:
         return _to_end(first, start or 0, until, first_clock, day)
     if cells["duration"]:
-        length = _duration(cells["duration"][0][0])
+        length = _duration(cells["duration"][0])
         at = _at(first, start or 0)
         return at, at + length
     last = clock.last or day.last
@@ -244,15 +244,6 @@ def _times(
     if end is None:
         raise UnreadError("no_end")
     return _checked(_at(first, start or 0), _at(last or first, end))
-
-
-def _either(
-    cells: Mapping[str, list[tuple[Value, str]]], name: str, prefer: str, read: object
-) -> When:
-    assert callable(read)
-    found = read(name, prefer)
-    assert isinstance(found, When)
-    return found
 
 
 def _joined(one: When, other: When) -> When:
@@ -319,7 +310,7 @@ def _duration(value: Value) -> timedelta:
     try:
         length = float(number) * _UNITS[unit]
     except (ValueError, KeyError):
-        raise UnreadError("no_duration", text=cut(text)) from None
+        raise UnreadError("no_duration", text=cut(plain(as_text(value)))) from None
     if not 0 < length < 366 * DAY:
         raise UnreadError("no_duration", text=cut(text))
     return timedelta(minutes=round(length))

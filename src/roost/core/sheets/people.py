@@ -22,6 +22,11 @@ _BRACKET = re.compile(r"(?P<name>[^(:\[]+?)\s*(?:[(\[](?P<rest>[^)\]]*)[)\]]?|:\
 _TIMED = re.compile(
     r"(?P<name>[^\d]+?)\s*(?P<rest>(?:上午|下午|早上|晚上|凌晨|中午)?\d{1,2}(?::\d{2}|[点时h])?.*)"
 )
+_GPUS = re.compile(
+    r"(?P<name>.+?)\s*(?P<rest>(?:(?:gpus?|cards?|显?卡|#)[\s:]*\d|\d+\s*(?:张|块|号?卡|gpus?)).*|"
+    r"\s(?:all|any \d+)|全部|所有|整机)",
+    re.IGNORECASE,
+)
 _ACCOUNT = re.compile(r"[a-z_][a-z0-9_.-]*\$?", re.ASCII)
 
 
@@ -77,4 +82,7 @@ def _named(text: str) -> tuple[str, str]:
     timed = _TIMED.fullmatch(text)
     if timed and re.search(r"[:点时-]|\d~", timed["rest"]):
         return timed["name"].strip(), timed["rest"].strip()
+    gpus = _GPUS.fullmatch(text)
+    if gpus:
+        return gpus["name"].strip(), gpus["rest"].strip()
     return text.strip(), ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from roost.core.sheets.model import Draft, Place, Understood, Wanted, letters
+from roost.core.text.catalogue import say
 
 
 def document(found: Understood, language: str, time_zone: str) -> dict[str, object]:
@@ -13,9 +14,9 @@ def document(found: Understood, language: str, time_zone: str) -> dict[str, obje
     for remark in found.remarks:
         words = remark.phrase.text(language)
         place = remark.place
-        remarks.append(f"{place.text(language, named)}: {words}" if place else words)
+        remarks.append(_at(place, words, language, named) if place else words)
     remarks += [
-        f"{c.place.text(language, named)}: {c.reason.text(language)}" for c in found.clashes
+        _at(each.place, each.reason.text(language), language, named) for each in found.clashes
     ]
     return {
         "timezone": time_zone,
@@ -39,6 +40,10 @@ def document(found: Understood, language: str, time_zone: str) -> dict[str, obje
             for shape in found.shapes
         ],
     }
+
+
+def _at(place: Place, words: str, language: str, named: bool) -> str:
+    return say(language, "sheet.at", where=place.text(language, named), text=words)
 
 
 def people(found: Understood) -> dict[str, str]:

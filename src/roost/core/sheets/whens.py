@@ -58,10 +58,23 @@ def read_when(value: Value, calendar: Calendar, slots: Slots, prefer: str) -> Wh
     text = folded(value)
     if _SERIAL.fullmatch(text) and (text[0] == "0" or SERIAL_FIRST <= float(text) <= SERIAL_LAST):
         return _of_number(float(text), calendar, prefer)
-    found = _of_text(text, calendar, slots, prefer)
+    try:
+        found = _of_text(text, calendar, slots, prefer)
+    except UnreadError as error:
+        raise _as_written(error, plain(value)) from None
     if found is None:
         raise UnreadError(f"no_{prefer}", text=cut(plain(value)))
     return found
+
+
+def _as_written(error: UnreadError, value: str) -> UnreadError:
+    """The same, with the text that it names as the person wrote it."""
+    numbers = dict(error.phrase.numbers)
+    text = str(numbers.get("text", ""))
+    at = value.casefold().find(text)
+    if text and at >= 0 and len(value) == len(value.casefold()):
+        numbers["text"] = value[at : at + len(text)]
+    return UnreadError(error.phrase.code, **numbers)
 
 
 def _rounded(value: datetime) -> datetime:
@@ -79,7 +92,7 @@ def _of_number(value: float, calendar: Calendar, prefer: str) -> When:
         day = calendar.day(Written(str(whole), serial=whole))
         minutes = round((value - whole) * DAY)
         return When(day, minutes) if minutes else When(day)
-    if prefer == "time" and 0 < value < 1:
+    if 0 < value < 1:
         return _of_minutes(round(value * DAY))
     if prefer == "time" and 0 <= value <= 24:
         minutes = round(value * 60)

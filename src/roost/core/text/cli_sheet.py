@@ -8,6 +8,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "col.gpus": ("GPUS", "GPU"),
     "col.when": ("WHEN", "时间"),
     "col.what": ("PURPOSE", "用途"),
+    "at": ("{where}: {text}", "{where}：{text}"),
     "all": ("all", "全部"),
     "any": ("any {count}", "任意 {count} 张"),
     "understood": (
