@@ -1,0 +1,1 @@
+"""Calendars to subscribe to: bookings as iCalendar documents."""
