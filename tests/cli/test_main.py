@@ -87,6 +87,10 @@ def test_json_is_the_daemons_answer_in_ascii(stub: Stub, roost: Roost):
 
 SACCT = Path(__file__).parents[1] / "data" / "traces" / "small_sacct.txt"
 SHEET = Path(__file__).parents[1] / "data" / "sheets" / "1-list.csv"
+TOKEN: dict[str, Any] = {
+    "token": "ab12", "user": "alice", "name": "ci", "scopes": ["read"], "used_time": None,
+    "made_time": "2026-12-02T10:00:00+00:00", "expires_time": "2027-03-02T10:00:00+00:00",
+}  # fmt: skip
 CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "status": ([], {}),
     "who": ([], {}),
@@ -112,6 +116,9 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "driver hold": ([], {"POST /v1/driver/hold": {"done": True}}),
     "usage": ([], {"GET /v1/usage": {"usage": [], "gaps": []}}),
     "audit": ([], {"GET /v1/audit": {"audit": []}}),
+    "token create": ([], {"POST /v1/tokens": TOKEN | {"secret": "roost_x"}}),
+    "token list": ([], {"GET /v1/tokens": {"tokens": [TOKEN]}}),
+    "token revoke": (["ab12"], {"DELETE /v1/tokens/ab12": {"done": True}}),
     "book import": ([str(SHEET), "--dry-run"],
                     {"GET /v1/rules": RULES | {"rules": {"bookings": {}}}}),
     "rules show": ([], {"GET /v1/rules": RULES | {"text": "x"}}),

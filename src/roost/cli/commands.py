@@ -66,6 +66,7 @@ class Command:
 CLASSES = ("urgent", "regular", "background")
 ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_FAIL")
 STATES = ("PENDING", "STARTING", "RUNNING", "PREEMPTING", "SUSPENDED", "COMPLETING", *ENDED)
+SCOPES = ("read", "jobs", "bookings", "operate")
 SHELLS = ("bash", "zsh", "fish")
 BASELINES = ("fifo", "easy", "conservative", "sjf", "srtf", "srsf")
 
@@ -212,6 +213,17 @@ COMMANDS: dict[str, Command] = {
         "usage:usage", options=(Option("--from", "WHEN"), Option("--to", "WHEN"), USER, JSON)
     ),
     "audit": Command("usage:audit", options=(Option("-n --limit", "N", "count"), JSON)),
+    "token create": Command(
+        "token:create",
+        options=(
+            Option("--name", "NAME"),
+            Option("-s --scope", "SCOPE", choices=SCOPES, repeat=True),
+            Option("--expires", "TIME", "duration"),
+            JSON,
+        ),
+    ),
+    "token list": Command("token:listed", options=(JSON,)),
+    "token revoke": Command("token:revoke", (Argument("TOKEN", "+"),), (JSON,)),
     "driver release": Command("control:driver_release", options=(JSON,)),
     "driver hold": Command("control:driver_hold", options=(JSON,)),
     "serve": Command(
@@ -240,6 +252,7 @@ GROUPS = (
         ("run", "jobs", "show", "why", "logs", "wait", "cancel", "hold", "release", "requeue"),
     ),
     ("book", ("book import",)),
+    ("reach", ("token create", "token list", "token revoke")),
     ("operate", ("free", "drain", "undrain", "driver release", "driver hold", "usage", "audit")),
     (
         "set_up",

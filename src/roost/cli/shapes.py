@@ -6,6 +6,7 @@ from __future__ import annotations
 
 STATUS = "server driver_version gpus driver_state driver_remedy simulated time queue"
 IMPORTED = "timezone year notes bookings rejected clashes where names sheets"
+MADE = "token user name scopes made_time used_time expires_time secret"
 RULES = "version time user text rules problem mistakes settings"
 TRIED = (
     "file version keys server gpus from to jobs waited_s all classes users groups refused never"
@@ -38,6 +39,9 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "driver hold": ("done",),
     "usage": ("usage", "gaps"),
     "audit": ("audit",),
+    "token create": tuple(MADE.split()),
+    "token list": ("tokens",),
+    "token revoke": ("revoked",),
     "book import": tuple(IMPORTED.split()),
     "rules show": tuple(RULES.split()),
     "rules diff": ("old", "new", "changes"),

@@ -197,6 +197,25 @@ class Client:
         )
         return answer
 
+    def tokens(self) -> dict[str, Any]:
+        """The caller's tokens for the API over HTTP; an operator's answer has everybody's."""
+        answer: dict[str, Any] = self.call("GET", "/v1/tokens")
+        return answer
+
+    def make_token(
+        self, name: str = "", scopes: Iterable[str] = ("read",), expires_s: int | None = None
+    ) -> dict[str, Any]:
+        """A new token; its `secret` is told this once."""
+        body: dict[str, Any] = {"name": name, "scopes": list(scopes)}
+        if expires_s is not None:
+            body["expires_s"] = expires_s
+        answer: dict[str, Any] = self.call("POST", "/v1/tokens", body)
+        return answer
+
+    def revoke_token(self, token: str) -> dict[str, Any]:
+        answer: dict[str, Any] = self.call("DELETE", f"/v1/tokens/{quote(token)}")
+        return answer
+
     def audit(self, limit: int | None = None) -> dict[str, Any]:
         """Who did what to whom; for members what concerns themselves."""
         answer: dict[str, Any] = self.call("GET", "/v1/audit" + _query(limit=limit))

@@ -90,7 +90,7 @@ def _live(work: Work, person: Person, number: int, action: str) -> JobRecord:
             job = job_queries.find_job(connection, number)
     if job is None:
         raise RefusalError(404, "problem.no_job", {"job": number}, job=number)
-    if not person.operator and person.uid != job.uid:
+    if not person.may_handle(job.uid, job.group):
         raise RefusalError(403, "problem.not_your_job", {"job": number}, job=number, user=job.user)
     if job.ended_at is not None:
         raise RefusalError(

@@ -29,6 +29,10 @@ class Person:
     leads: frozenset[str] = frozenset()
     full_name: str = ""
 
+    def may_handle(self, uid: int, group: str) -> bool:
+        """Whether this person may act on what is that account's, charged to that group."""
+        return self.operator or self.uid == uid or group in self.leads
+
 
 @dataclass(frozen=True, slots=True)
 class Submit:

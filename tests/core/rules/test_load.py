@@ -76,7 +76,7 @@ def test_each_default_of_a_window_in_the_example_is_the_default() -> None:
     window = rules.windows["long"]
     assert window == Window(jobs_over_s=4 * 3600.0, open=("night",))
     assert rules.ignore == (IgnoreRule("Xorg", None, 200 << 20),)
-    assert rules.groups["vision"] == GroupRules(("alice", "@vision"), 1.0)
+    assert rules.groups["vision"] == GroupRules(("alice", "@vision"), 1.0, leads=("bob",))
 
 
 def test_the_example_is_short_enough_to_read_aloud() -> None:

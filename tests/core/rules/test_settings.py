@@ -20,6 +20,7 @@ from roost.core.rules.settings import key_word, lines_set, literal, settings_of,
 FULL = """
 time_zone = "Asia/Shanghai"
 operators = ["root", "@admins"]
+viewers = ["@guests"]
 default_group = "lab"
 shared_gpus = [7, "GPU-1f"]
 sample = "2.5s"
@@ -32,6 +33,7 @@ night = ["20:00-08:00", "freedays"]
 [groups.cv]
 members = ["a.b", "@cv"]
 share = 2.5
+leads = ["bob", "@profs"]
 [groups.nlp]
 parent = "cv"
 [classes.urgent]

@@ -9,6 +9,7 @@ EXAMPLE = """\
 
 # time_zone = "UTC"               # in which times are read and shown
 # operators = ["@sudo", "@wheel"] # accounts, and @name for a Linux group; root always is one
+# viewers = []                    # who may look and change nothing, named in the same way
 # default_group = "default"       # charged for people who are in none of the groups below
 # default_class = "regular"       # of a job that names none
 # shared_gpus = []                # indices or UUIDs of GPUs that jobs share by memory
@@ -32,6 +33,7 @@ EXAMPLE = """\
 # [groups.vision]
 # members = ["alice", "@vision"]
 # share = 1
+# leads = ["bob"]                 # who may also cancel, hold and requeue the group's jobs
 # [groups.detection]
 # parent = "vision"
 

@@ -80,6 +80,7 @@ def _rules(top: Table, base: Rules) -> Rules:
     rules = Rules(
         time_zone=_time_zone(top, base.time_zone),
         operators=top.texts("operators", base.operators),
+        viewers=top.texts("viewers", base.viewers),
         groups=groups,
         default_group=default_group,
         default_class=PriorityClass(default_class),
@@ -126,7 +127,7 @@ def _groups(table: Table) -> dict[str, GroupRules]:
         members = group.texts("members")
         share = group.number("share", 1.0, 0.0, strict=True)
         parent = group.name_among("parent", table.names, "unknown_group")
-        groups[name] = GroupRules(members, share, parent)
+        groups[name] = GroupRules(members, share, parent, group.texts("leads"))
         group.close()
     _refuse_cycles(table, groups)
     return groups

@@ -60,11 +60,13 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class GroupRules:
     """`members` are Linux accounts, and with `@name` Linux groups; `share` weighs fair share
-    among the groups of the same `parent`, None at the top."""
+    among the groups of the same `parent`, None at the top. `leads`, named as members are, may
+    handle the jobs that the group is charged for."""
 
     members: tuple[str, ...] = ()
     share: float = 1.0
     parent: str | None = None
+    leads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,7 @@ class IgnoreRule:
 class Rules:
     time_zone: str = "UTC"
     operators: tuple[str, ...] = ("@sudo", "@wheel")
+    viewers: tuple[str, ...] = ()
     groups: Mapping[str, GroupRules] = field(default_factory=dict)
     default_group: str = "default"
     default_class: PriorityClass = PriorityClass.REGULAR

@@ -36,6 +36,7 @@ def settings_of(rules: Rules) -> Settings:
     found: Settings = {
         ("time_zone",): rules.time_zone,
         ("operators",): list(rules.operators),
+        ("viewers",): list(rules.viewers),
         ("default_group",): rules.default_group,
         ("default_class",): rules.default_class.value,
         ("shared_gpus",): [int(g) if _index(g) else g for g in rules.shared_gpus],
@@ -102,8 +103,12 @@ def _under(path: Path, values: Mapping[str, Setting | None]) -> Settings:
 
 
 def _group(group: GroupRules) -> dict[str, Setting | None]:
-    members = list(group.members)
-    return {"members": members, "share": _plain(group.share), "parent": group.parent}
+    return {
+        "members": list(group.members),
+        "share": _plain(group.share),
+        "parent": group.parent,
+        "leads": list(group.leads) or None,
+    }
 
 
 def _class(rules: ClassRules) -> dict[str, Setting | None]:

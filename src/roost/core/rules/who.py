@@ -50,3 +50,16 @@ def lineage(rules: Rules, group: str) -> tuple[str, ...]:
 def is_operator(rules: Rules, user: str, linux_groups: Collection[str]) -> bool:
     """Root always is, whatever the file says."""
     return user == "root" or listed(rules.operators, user, linux_groups)
+
+
+def is_viewer(rules: Rules, user: str, linux_groups: Collection[str]) -> bool:
+    """Whether the user may only look; whoever also is an operator may more."""
+    return listed(rules.viewers, user, linux_groups)
+
+
+def led_by(rules: Rules, user: str, linux_groups: Collection[str]) -> frozenset[str]:
+    """The groups whose jobs the user may handle: those that name them a lead, and all below."""
+    named = {n for n, group in rules.groups.items() if listed(group.leads, user, linux_groups)}
+    if not named:
+        return frozenset()
+    return frozenset(name for name in rules.groups if named & set(lineage(rules, name)))

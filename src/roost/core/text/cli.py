@@ -70,6 +70,19 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "col.busy_h": ("BUSY GPU H", "计算（GPU 时）"),
     "col.energy": ("ENERGY", "电量"),
     "col.at": ("AT", "时间"),
+    "col.token": ("TOKEN", "令牌"),
+    "col.scopes": ("SCOPES", "权限范围"),
+    "col.used": ("USED", "最近使用"),
+    "col.expires": ("EXPIRES", "到期"),
+    "no_tokens": (
+        "no tokens: roost token create makes one",
+        "没有令牌：用 roost token create 新建",
+    ),
+    "token_made": (
+        "token {token} ({scopes}) until {expires}; it is shown this once:",
+        "令牌 {token}（{scopes}），有效至 {expires}；仅显示这一次：",
+    ),
+    "token_revoked": ("token {token} is revoked", "令牌 {token} 已吊销"),
     "col.did": ("DID", "操作"),
     # -- jobs ----------------------------------------------------------------------------------
     "no_jobs": ("no jobs", "没有作业"),

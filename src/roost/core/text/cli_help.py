@@ -16,6 +16,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "group.see": ("See", "查看"),
     "group.queue": ("Queue", "排队"),
     "group.book": ("Book", "预约"),
+    "group.reach": ("Reach over HTTP", "经 HTTP 访问"),
     "group.operate": ("Operate", "管理"),
     "group.set_up": ("Set up", "部署"),
     "group.about": ("About", "关于"),
@@ -177,6 +178,25 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "usage.--to": ("up to this day or time, not included", "截止日期或时间（不含）"),
     "audit": ("Who did what to whom", "操作记录：谁对谁做了什么"),
     "audit.--limit": ("at most so many, newest first (50)", "最多显示多少条，新的在前（50）"),
+    # -- reach ---------------------------------------------------------------------------------
+    "token create": (
+        "A token for scripts that reach the API over HTTP",
+        "为经 HTTP 访问 API 的脚本新建令牌",
+    ),
+    "token create.more": (
+        "The secret goes to standard output and is never shown again. A token does what its scopes "
+        "say, as its maker, who keeps it secret: send it as “Authorization: Bearer roost_…”.",
+        "密文写到标准输出，之后不再显示。令牌以新建者的身份、在权限范围内行事，请妥善保管；"
+        "请求时发送“Authorization: Bearer roost_…”。",
+    ),
+    "token create.--name": ("what it is for", "用途"),
+    "token create.--scope": (
+        "read (the default), jobs, bookings, operate; can be repeated",
+        "read（默认）、jobs、bookings、operate，可重复",
+    ),
+    "token create.--expires": ("how long it holds (90d)", "有效期（90d）"),
+    "token list": ("Tokens in force; operators see everybody's", "有效的令牌；管理员可见所有人的"),
+    "token revoke": ("End tokens at once", "立即吊销令牌"),
     # -- set up --------------------------------------------------------------------------------
     "serve": ("Start Roost in the foreground", "在前台启动 Roost"),
     "serve.more": (

@@ -6,8 +6,8 @@ MESSAGES = {
         "没有编号为 {job} 的作业",
     ),
     "not_your_job": (
-        "job {job} is {user}'s: only its owner and operators may do this",
-        "作业 {job} 属于 {user}：只有作业所有者和管理员可以执行此操作",
+        "job {job} is {user}'s: only its owner, a lead of its group and operators may do this",
+        "作业 {job} 属于 {user}：只有作业所有者、所属组的组长和管理员可以执行此操作",
     ),
     "job_ended": (
         "job {job} has ended ({state}): there is nothing to {action}",

@@ -59,9 +59,10 @@ MESSAGES = {
         "{user} has {limit} tokens: revoke some first",
         "{user} 已有 {limit} 个令牌：请先吊销一些",
     ),
-    "bad_expiry": (
-        "expires: at most {days} days from now, and not in the past",
-        "有效期：自现在起最多 {days} 天，且不能在过去",
+    "no_tokens_for": (
+        "{user} can have no token: tokens are for the accounts of people, and not for root, system"
+        " accounts and those that are locked or expired",
+        "{user} 不能拥有令牌：令牌只用于个人账号，不用于 root、系统账号及已锁定或过期的账号",
     ),
     "viewers_only_look": (
         "{user} may look, and change nothing (rules: viewers)",

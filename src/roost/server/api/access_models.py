@@ -37,3 +37,29 @@ class Stranger(BaseModel):
 
     signed_in: Literal[False]
     sign_in: list[str]
+
+
+class TokenIn(BaseModel):
+    """`expires_s`: for how long it is to hold, a year at most."""
+
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(default="", max_length=MOST_NAME)
+    scopes: list[Literal["read", "jobs", "bookings", "operate"]] = Field(
+        default=["read"], min_length=1, max_length=4
+    )
+    expires_s: int = Field(default=90 * 86_400, ge=60, le=366 * 86_400)
+
+
+class TokensOut(BaseModel):
+    tokens: list[dict[str, Any]]
+
+
+class TokenMadeOut(BaseModel):
+    token: str
+    user: str
+    name: str
+    scopes: list[str]
+    made_time: str
+    used_time: str | None
+    expires_time: str
+    secret: str

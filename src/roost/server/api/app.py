@@ -5,9 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 
 from roost import __version__
-from roost.server.api import books, history, jobs, machine, problems, rules, session, stream
+from roost.server.api import (
+    books,
+    history,
+    jobs,
+    machine,
+    problems,
+    rules,
+    session,
+    stream,
+    tokens,
+)
 from roost.server.api.body import BodyLimit
 from roost.server.api.context import Context
 from roost.server.api.models import MAX_BODY_BYTES, Problem
@@ -24,6 +35,22 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
+# Looked through in this order: what is asked most comes first.
+PARTS = (jobs, machine, books, history, rules, stream, session, tokens)
+
+
+def routes() -> list[tuple[str, str]]:
+    """Method and path template of every route of the API, by path."""
+    found = [
+        (method, route.path)
+        for part in PARTS
+        for route in part.router.routes
+        if isinstance(route, APIRoute)
+        for method in route.methods
+    ]
+    return sorted(found, key=lambda one: (one[1], one[0]))
+
+
 def make_app(context: Context) -> FastAPI:
     """The API over this context."""
     app = FastAPI(
@@ -38,8 +65,7 @@ def make_app(context: Context) -> FastAPI:
     )
     app.state.context = context
     problems.install(app)
-    # Looked through in this order: what is asked most comes first.
-    for part in (jobs, machine, books, history, rules, stream, session):
+    for part in PARTS:
         app.include_router(part.router)
     app.add_middleware(QuickSubmissions, context=context)
     app.add_middleware(BodyLimit, limit=MAX_BODY_BYTES)

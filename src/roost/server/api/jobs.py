@@ -215,7 +215,7 @@ async def signal(number: Number, given: SignalIn, call: Caller) -> Response:
         ) from None
     context, person = call.context, call.person
     job = await found(call, number)
-    if not person.operator and person.uid != job.uid:
+    if not person.may_handle(job.uid, job.group):
         raise RefusalError(403, "problem.not_your_job", {"job": number}, job=number, user=job.user)
     if not job.state.holds_gpus:
         raise RefusalError(

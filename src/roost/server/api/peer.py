@@ -111,7 +111,7 @@ class People:
             self._known[uid] = (time.monotonic(), person)
         else:
             person = remembered[1]
-        return replace(person, operator=is_operator(person, rules))
+        return placed(person, rules)
 
     def forget(self, uid: int) -> None:
         """Look that account up anew."""
@@ -141,6 +141,14 @@ def look_up(uid: int) -> Person:
             names.add(str(gid))
     full_name = printable(entry.pw_gecos.split(",", 1)[0].encode("utf-8", "replace")).strip()
     return Person(uid, entry.pw_name, frozenset(names), operator=False, full_name=full_name)
+
+
+def placed(person: Person, rules: Rules) -> Person:
+    """The person as the rules have them now: operator, viewer, lead of groups."""
+    name, groups, operator = person.name, person.groups, is_operator(person, rules)
+    viewer = not operator and who.is_viewer(rules, name, groups)
+    leads = frozenset() if viewer else who.led_by(rules, name, groups)
+    return replace(person, operator=operator, viewer=viewer, leads=leads)
 
 
 def is_operator(person: Person, rules: Rules) -> bool:

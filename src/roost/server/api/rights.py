@@ -31,8 +31,9 @@ class Role(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Right:
-    """`scope` None: no token may. `own`: whose things it is about: "" anybody's, "own" the
-    caller's alone and an operator's, "group" also those of a group that the caller leads."""
+    """`scope` None: no token may. `own`: whose things it is about: "" anybody's, "self" the
+    caller's alone, "own" those, and to an operator all, "group" also those of a group that the
+    caller leads."""
 
     least: Role
     scope: str | None
@@ -42,17 +43,18 @@ class Right:
 _LOOK = Right(Role.VIEWER, "read")
 _OPERATE = Right(Role.OPERATOR, "operate")
 _OWN_JOB = Right(Role.MEMBER, "jobs", "group")
+_ONES_OWN = Right(Role.VIEWER, None, "self")
 _OWN_WAYS = Right(Role.VIEWER, None, "own")
 
 RIGHTS: Mapping[str, Right] = {
     "GET /v1/ping": Right(Role.STRANGER, "read"),
     "POST /v1/session": Right(Role.STRANGER, None),
-    "GET /v1/session": Right(Role.STRANGER, None, "own"),
-    "DELETE /v1/session": Right(Role.STRANGER, None, "own"),
+    "GET /v1/session": _ONES_OWN,
+    "DELETE /v1/session": _ONES_OWN,
     "GET /v1/sessions": _OWN_WAYS,
     "DELETE /v1/sessions/{session}": _OWN_WAYS,
     "GET /v1/tokens": _OWN_WAYS,
-    "POST /v1/tokens": _OWN_WAYS,
+    "POST /v1/tokens": _ONES_OWN,
     "DELETE /v1/tokens/{token}": _OWN_WAYS,
     "GET /v1/status": _LOOK,
     "GET /v1/who": _LOOK,

@@ -160,7 +160,7 @@ class Door:
         session = self._access.session_of(secret)
         if session is None:
             if is_public:
-                return None
+                return None  # signing in again, or looking how to
             raise RefusalError(401, "signin.session_over")
         if method not in SAFE and not (method == "POST" and is_public):
             sent = headers.one(b"x-roost-csrf")
