@@ -10,6 +10,7 @@ from collections import Counter
 
 from roost.cli.sheet_file import MOST_TEXT, SheetError, bounded
 from roost.core.sheets.model import Cell, Page
+from roost.core.sheets.write import as_meant
 
 DELIMITERS = ",;\t|"
 _MARKS = (
@@ -33,7 +34,7 @@ def page(data: bytes, path: str) -> Page:
             for column, value in enumerate(values):
                 if value.strip():
                     bounded(path, len(cells), row, column)
-                    cells[row, column] = Cell(value[:MOST_TEXT])
+                    cells[row, column] = Cell(as_meant(value[:MOST_TEXT]))
     except csv.Error as error:
         raise SheetError("sheet_csv", path=path, row=reader.line_num, text=str(error)) from None
     return Page("", cells)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date, datetime, time
+from zoneinfo import ZoneInfo
 
 from openpyxl.styles import Font
 
+from roost.cli.sheet_csv import page
 from roost.cli.sheet_xlsx import pages
+from roost.core.sheets.instants import as_utc
+from roost.core.sheets.read import understand
 from tests.core.sheets.book import (
     SETTING,
     lines,
@@ -242,6 +246,23 @@ def test_the_hour_that_the_clocks_leave_out_is_told() -> None:
     )
     assert lines(found) == ["bob 1 03-28 01:30 03-28 05:00"]
     assert refused(found) == ["row 2: there is no 2027-03-28 02:30: the clocks are put forward"]
+
+
+def test_the_hour_that_comes_twice_is_told_apart_by_its_offset_and_lengths_are_true() -> None:
+    setting = replace(SETTING, time_zone="Europe/Berlin")
+    sheet = page(
+        b"Name,GPU,Start,End\nalice,0,2026-10-25 02:30+02:00,2026-10-25 02:30+01:00\n"
+        b"bob,1,2026-10-25T00:30:00Z,2026-10-25T02:00:00Z\n",
+        "x.csv",
+    )
+    found = understand([sheet], setting)
+    zone = ZoneInfo("Europe/Berlin")
+    assert [
+        (as_utc(d.start, zone).hour, as_utc(d.start, zone).minute, as_utc(d.end, zone).hour)
+        for d in found.bookings
+    ] == [(0, 30, 1), (0, 30, 2)]
+    long = read_csv("Name,GPU,Start,Hours\nalice,0,2026-10-24 22:00,8\n", setting)
+    assert lines(long) == ["alice 0 10-24 22:00 10-25 05:00"]
 
 
 def test_leap_days_and_months_of_31_days() -> None:

@@ -126,6 +126,7 @@ class Calendar:
     order: str | None = None
     month: tuple[int, int] | None = None
     week: date | None = None
+    zone: str = "UTC"
 
     def day(self, written: Written) -> date:
         """Raises UnreadError for a day that there is not, or that may be one of two."""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
 
-from roost.core.sheets.clock import DAY, Clock, span_of
 from roost.core.sheets.columns import field_of, is_cancelled
 from roost.core.sheets.dates import Calendar
 from roost.core.sheets.gpus import checked, read_gpus, server_name, with_server
@@ -24,10 +21,9 @@ from roost.core.sheets.model import (
 )
 from roost.core.sheets.people import user_of
 from roost.core.sheets.plain import cut, plain
+from roost.core.sheets.rowtimes import Fields, times_of
 from roost.core.sheets.table import Table, as_text, calendar_of, is_chinese
-from roost.core.sheets.whens import When, read_when
 
-Fields = Mapping[str, tuple[int, ...]]
 HEAD_ROWS = 60
 DATED = ("start", "end", "date", "time")
 
@@ -160,6 +156,9 @@ def _draft(
     def text(name: str) -> str:
         return " ".join(plain(as_text(value)) for value in values(name))
 
+    def written(name: str) -> str:
+        return " ".join(" ".join(as_text(value).split()) for value in values(name))
+
     name = text("user")
     if not name:
         raise UnreadError("no_name")
@@ -171,7 +170,7 @@ def _draft(
     if text("server"):
         server = server_name(text("server"), setting.gpus)
     server = server or section
-    start, end = _times({n: values(n) for n in (*DATED, "duration")}, fields, setting, calendar)
+    start, end = times_of({n: values(n) for n in (*DATED, "duration")}, fields, setting, calendar)
     known = setting.gpus.get(server or setting.home or "")
     wanted = _wanted(gpus, values("count"), fields, known)
     checked(wanted, None if server == setting.home else server, known)
@@ -182,7 +181,7 @@ def _draft(
         wanted=wanted,
         start=start,
         end=end,
-        purpose=text("purpose") if "purpose" in fields else text("note"),
+        purpose=written("purpose") if "purpose" in fields else written("note"),
         place=Place(table.page.name, row),
     )
 
@@ -200,117 +199,3 @@ def _wanted(gpus: list[Value], counts: list[Value], fields: Fields, known: int |
     if known == 1 and "gpus" not in fields and "count" not in fields:
         return Wanted((0,))
     raise UnreadError("no_gpus")
-
-
-def _times(
-    cells: Mapping[str, list[Value]],
-    fields: Fields,
-    setting: Setting,
-    calendar: Calendar,
-) -> tuple[datetime, datetime]:
-    dated = "date" in fields
-
-    def read(name: str, prefer: str) -> When:
-        found = When()
-        for value in cells[name]:
-            if len(cells[name]) > 1 and isinstance(value, datetime) and value.time() == time():
-                value = value.date()
-            found = _joined(found, read_when(value, calendar, setting.slots, prefer))
-        return found
-
-    day = read("date", "date")
-    prefer = "time" if dated else "date"
-    begin, until = read("start", prefer), read("end", prefer)
-    clock = _joined(begin, read("time", "time"))
-    first = clock.first or day.first
-    if first is None:
-        raise UnreadError("no_date_at_all")
-    start = clock.start if clock.start is not None else day.start
-    first_clock = clock.clock or day.clock
-    if cells["end"]:
-        return _to_end(first, start or 0, until, first_clock, day)
-    if cells["duration"]:
-        length = _duration(cells["duration"][0])
-        at = _at(first, start or 0)
-        return at, at + length
-    last = clock.last or day.last
-    end = clock.end if clock.end is not None else day.end
-    if start is None and end is None:
-        if cells["start"] and not cells["date"] and "end" in fields:
-            raise UnreadError("no_end")
-        if {"time", "start", "end"} & set(fields) and not (cells["start"] or cells["time"] or last):
-            raise UnreadError("no_times")
-        return _at(first, 0), _at((last or first) + timedelta(days=1), 0)
-    if end is None:
-        raise UnreadError("no_end")
-    return _checked(_at(first, start or 0), _at(last or first, end))
-
-
-def _joined(one: When, other: When) -> When:
-    """What one cell says and the other adds: the date here, the time there."""
-    return When(
-        one.first or other.first,
-        one.start if one.start is not None else other.start,
-        one.last or other.last,
-        one.end if one.end is not None else other.end,
-        one.clock or other.clock,
-    )
-
-
-def _at(day: date, minutes: int) -> datetime:
-    return datetime.combine(day, time()) + timedelta(minutes=minutes)
-
-
-def _checked(start: datetime, end: datetime) -> tuple[datetime, datetime]:
-    if end <= start:
-        raise UnreadError(
-            "ends_before", start=f"{start:%Y-%m-%d %H:%M}", end=f"{end:%Y-%m-%d %H:%M}"
-        )
-    return start, end
-
-
-def _to_end(
-    first: date, start: int, until: When, clock: Clock | None, day: When
-) -> tuple[datetime, datetime]:
-    """With a column for the end: a date alone is all of that day, a time alone of the day of the
-    start or the next."""
-    last = until.last or until.first
-    end = until.end if until.end is not None else until.start
-    if end is None:
-        assert last is not None
-        return _checked(_at(first, start), _at(last, DAY))
-    if last is None and day.last is None:
-        if until.clock and clock:
-            start, end = span_of(clock, until.clock, f"{clock.text} - {until.clock.text}")
-        elif end <= start:
-            end += DAY
-    return _checked(_at(first, start), _at(last or day.last or first, end))
-
-
-_UNITS = {
-    "": 60, "h": 60, "hr": 60, "hrs": 60, "hour": 60, "hours": 60, "小时": 60, "个小时": 60,
-    "时": 60, "钟头": 60, "d": DAY, "day": DAY, "days": DAY, "天": DAY, "日": DAY, "min": 1,
-    "mins": 1, "m": 1, "minutes": 1, "分钟": 1, "分": 1, "w": 7 * DAY, "week": 7 * DAY,
-    "weeks": 7 * DAY, "周": 7 * DAY, "星期": 7 * DAY, "半天": DAY // 2,
-}  # fmt: skip
-
-
-def _duration(value: Value) -> timedelta:
-    if isinstance(value, timedelta):
-        return value
-    if isinstance(value, time):
-        return timedelta(hours=value.hour, minutes=value.minute)
-    text = plain(as_text(value)).casefold().replace(" ", "")
-    number = text.rstrip("".join({c for unit in _UNITS for c in unit}))
-    unit = text[len(number) :]
-    if ":" in number and not unit:
-        hours, _, minutes = number.partition(":")
-        if hours.isdecimal() and minutes[:2].isdecimal():
-            return timedelta(hours=int(hours[:4]), minutes=int(minutes[:2]))
-    try:
-        length = float(number) * _UNITS[unit]
-    except (ValueError, KeyError):
-        raise UnreadError("no_duration", text=cut(plain(as_text(value)))) from None
-    if not 0 < length < 366 * DAY:
-        raise UnreadError("no_duration", text=cut(text))
-    return timedelta(minutes=round(length))

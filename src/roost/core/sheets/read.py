@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 from roost.core.sheets.gridded import read_grid
 from roost.core.sheets.heads import find_layout
+from roost.core.sheets.instants import as_local, as_utc
 from roost.core.sheets.listed import Found, head_row, read_list
 from roost.core.sheets.model import (
     Draft,
@@ -84,12 +84,3 @@ def _skipped(draft: Draft, zone_name: str) -> Phrase | None:
         if as_local(as_utc(local, zone), zone) != local:
             return Phrase("skipped_hour", (("time", f"{local:%Y-%m-%d %H:%M}"),))
     return None
-
-
-def as_utc(local: datetime, zone: ZoneInfo) -> datetime:
-    """Of an hour that comes twice the first."""
-    return local.replace(tzinfo=zone).astimezone(UTC)
-
-
-def as_local(instant: datetime, zone: ZoneInfo) -> datetime:
-    return instant.astimezone(zone).replace(tzinfo=None, fold=0)

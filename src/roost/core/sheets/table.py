@@ -118,7 +118,7 @@ def calendar_of(
     written = [each[0] for each in found if each]
     if order is None:
         order = order_shown(written) or ("mdy" if chinese else None)
-    first = Calendar(today, today, setting.year, order)
+    first = Calendar(today, today, setting.year, order, zone=setting.time_zone)
     sure: list[date] = []
     for value in dated:
         if isinstance(value, datetime):
@@ -130,7 +130,8 @@ def calendar_of(
     sure += _days(first, [w for w in written if w.year and not w.open])
     if not sure:
         sure = _days(first, [w for w in written if w.month and not w.open])
-    calendar = Calendar(*bounds(sure, today), setting.year, order)
+    start, end = bounds(sure, today)
+    calendar = replace(first, first=start, last=end)
     for title in titles:
         calendar = _told(calendar, folded(title))
     return calendar

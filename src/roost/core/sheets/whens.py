@@ -9,9 +9,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
 
 from roost.core.sheets.clock import DAY, RANGE, Clock, scan_clock, slot_of, span_of
 from roost.core.sheets.dates import SERIAL_FIRST, SERIAL_LAST, Calendar, Written, scan
+from roost.core.sheets.instants import as_local
 from roost.core.sheets.model import UnreadError, Value
 from roost.core.sheets.plain import cut, folded, plain
 
@@ -25,19 +27,23 @@ _DAYS_MONTH = re.compile(
 )
 _DAY_LEFT = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\s*[日号]?")
 _BETWEEN = re.compile(r"[\s,:]*(?:t(?=\d))?\s*")
+_INSTANT = re.compile(
+    r"\d{4}-\d\d-\d\d[ t]\d\d:\d\d(?::\d\d(?:\.\d+)?)?\s?(?:z|[+-]\d\d:\d\d)", re.ASCII
+)
 _SERIAL = re.compile(r"\d{5}(?:\.\d+)?|0\.\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class When:
     """What a cell says; None where it does not. `start` and `end` are minutes of `first` and of
-    `last`, or of the one day that there is."""
+    `last`, or of the one day that there is. `fold` 1: in the second of an hour that comes twice."""
 
     first: date | None = None
     start: int | None = None
     last: date | None = None
     end: int | None = None
     clock: Clock | None = None
+    fold: int = 0
 
 
 def read_when(value: Value, calendar: Calendar, slots: Slots, prefer: str) -> When:
@@ -111,6 +117,8 @@ def _of_number(value: float, calendar: Calendar, prefer: str) -> When:
 def _of_text(text: str, calendar: Calendar, slots: Slots, prefer: str) -> When | None:
     if not text:
         return None
+    if _INSTANT.fullmatch(text):
+        return _of_instant(text, calendar)
     if prefer == "time":
         found = _times(text, 0, calendar, slots)
         if found is not None:
@@ -137,6 +145,16 @@ def _of_text(text: str, calendar: Calendar, slots: Slots, prefer: str) -> When |
     at = _after(text, at)
     found = _times(text, at, calendar, slots, day)
     return None if found is None else When(day, found.start, found.last, found.end, found.clock)
+
+
+def _of_instant(text: str, calendar: Calendar) -> When:
+    """An ISO time with its offset from UTC, as it is in the sheet's zone."""
+    try:
+        instant = datetime.fromisoformat(text[:10] + "T" + text[11:].replace(" ", "").upper())
+    except ValueError:
+        raise UnreadError("no_date", text=text) from None
+    local = as_local(instant, ZoneInfo(calendar.zone))
+    return When(local.date(), local.hour * 60 + local.minute, fold=local.fold)
 
 
 def _after(text: str, at: int) -> int:
