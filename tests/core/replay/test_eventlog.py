@@ -15,7 +15,16 @@ from roost.core.replay import eventlog
 from roost.core.replay.eventlog import DECISIONS, EVENTS, LogError, rerun
 from roost.core.rules.load import load
 from roost.core.rules.model import Rules
-from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Warn
+from roost.core.scheduler.decisions import (
+    Decision,
+    Finish,
+    Preempt,
+    Resume,
+    Start,
+    Stop,
+    Suspend,
+    Warn,
+)
 from roost.core.scheduler.events import (
     BookingsChanged,
     BudgetsRestored,
@@ -29,10 +38,12 @@ from roost.core.scheduler.events import (
     JobCheckpointed,
     JobEnded,
     JobHeld,
+    JobNotSuspended,
     JobRequeued,
     JobRestored,
     JobStarted,
     JobSubmitted,
+    JobSuspended,
     PastRun,
     RulesChanged,
     TimeReached,
@@ -78,6 +89,8 @@ ALL: list[Event] = [
     ),
     JobStarted(0.4, 1, 1),
     JobCheckpointed(0.5, 1),
+    JobSuspended(0.5, 1, 1),
+    JobNotSuspended(0.5, 1, 1),
     JobHeld(0.5, 2, True),
     JobRequeued(0.6, 1),
     JobCancelled(0.7, 2),
@@ -87,6 +100,8 @@ ALL: list[Event] = [
 EVERY: list[Decision] = [
     Start(1, 1, (Grant("GPU-0"), Grant("GPU-1", 7))),
     Preempt(1, 1, 2, 60.0, "classes.urgent.preempts"),
+    Suspend(1, 1, 2, "freeze", 4 << 30, "classes.urgent.preempts"),
+    Resume(1, 1),
     Stop(1, 2, EndReason.TIMEOUT, 0.1 + 0.2),
     Stop(1, 3, EndReason.PREEMPTED, 0.3, True, "bookings", 7),
     Warn(1, 3, "idle", (("idle_s", 0.1 + 0.2), ("gpus", "0")), "idle_reclaim.after"),

@@ -34,6 +34,7 @@ def test_every_key_about_time_is_read() -> None:
         budget = "40h"
         require_reason = true
         give_way = "suspend"
+        suspend_memory = "4G"
         [classes.background]
         idle_for = "10m"
         give_way = "checkpoint"

@@ -43,6 +43,7 @@ require_reason = true
 [classes.background]
 idle_for = "10m"
 give_way = "suspend"
+suspend_memory = "4G"
 [limits.per_user]
 max_gpus = 4
 [limits.regular.per_user]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from roost.core.model import JobState
-from roost.core.scheduler.decisions import Preempt, Start, Stop
+from roost.core.scheduler.decisions import Preempt, Resume, Start, Stop, Suspend
 from roost.core.scheduler.events import Event, JobEnded, TimeReached
 from tests.core.scheduler.pictures import World
 
@@ -23,6 +23,8 @@ class LivingWorld(World):
         self.first_start: dict[int, float] = {}
         self.gone_at: dict[int, tuple[float, bool]] = {}
         self.ends_at: dict[int, float] = {}
+        self.left_s: dict[int, float] = {}
+        self.at_once: list[int] = []
         self.read = 0
         super().__init__(*args, **more)  # type: ignore[arg-type]
 
@@ -30,6 +32,9 @@ class LivingWorld(World):
         """Until that instant, or until nothing happens any more."""
         for _ in range(most_steps):
             self._hear(ends_at)
+            if self.at_once:
+                self.suspend(self.at_once.pop(0))
+                continue
             at = self._next()
             if at > until or at == NEVER:
                 break
@@ -49,6 +54,11 @@ class LivingWorld(World):
                     self.ends_at[number] = ends_at(number, self.now)
                 case Preempt(job=number, grace_s=grace_s):
                     self._told(number, grace_s, self.jobs[number].requeue)
+                case Suspend(job=number):
+                    self.left_s[number] = self.ends_at.pop(number) - self.now
+                    self.at_once.append(number)
+                case Resume(job=number):
+                    self.ends_at[number] = self.now + self.left_s.pop(number)
                 case Stop(job=number, grace_s=grace_s, requeue=back):
                     self._told(number, grace_s, back)
                 case _:
@@ -60,7 +70,7 @@ class LivingWorld(World):
         self.gone_at[number] = min(before[0], self.now + grace_s), back
 
     def _next(self) -> float:
-        ends = [self.ends_at[number] for number in self.held]
+        ends = [self.ends_at.get(number, NEVER) for number in self.held]
         ends += [at for at, _ in self.gone_at.values()]
         due = self.scheduler.next_time()
         return min([*ends, NEVER if due is None else due])
@@ -70,14 +80,13 @@ class LivingWorld(World):
         found: list[tuple[float, int, bool]] = []
         for number in self.held:
             gone_at = self.gone_at.get(number, (NEVER, False))[0]
-            end = self.ends_at[number]
+            end = self.ends_at.get(number, NEVER)
             if min(end, gone_at) <= self.now:
                 found.append((min(end, gone_at), number, gone_at < end))
         events: list[Event] = []
         for _, number, told in sorted(found):
             back = self.gone_at.pop(number, (NEVER, False))[1] and told
-            del self.held[number]
-            self.ending_since.pop(number, None)
+            self.gone(number)
             state = JobState.CANCELLED if told else JobState.COMPLETED
             self.states[number] = JobState.PENDING if back else state
             events.append(JobEnded(self.now, number, self.attempts[number], state, back))

@@ -16,7 +16,16 @@ from roost.core.rules.load import load
 from roost.core.rules.model import Rules
 from roost.core.rules.units import parse_duration, parse_size
 from roost.core.rules.who import lineage
-from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Warn
+from roost.core.scheduler.decisions import (
+    Decision,
+    Finish,
+    Preempt,
+    Resume,
+    Start,
+    Stop,
+    Suspend,
+    Warn,
+)
 from roost.core.scheduler.events import (
     BookingsChanged,
     Event,
@@ -28,8 +37,10 @@ from roost.core.scheduler.events import (
     JobCheckpointed,
     JobEnded,
     JobHeld,
+    JobNotSuspended,
     JobStarted,
     JobSubmitted,
+    JobSuspended,
     RulesChanged,
     TimeReached,
 )
@@ -90,6 +101,8 @@ class World:
         self.held: dict[int, tuple[Grant, ...]] = {}
         self.started_at: dict[int, float] = {}
         self.ending_since: dict[int, float] = {}
+        self.suspending: set[int] = set()
+        self.parked: dict[int, float] = {}
         self.by_turn = 0
         self.finished: dict[int, str] = {}
         self.foreign: dict[str, int] = {}
@@ -172,17 +185,41 @@ class World:
     ) -> None:
         events = [JobEnded(self.now, n, self.attempts[n], state, requeue) for n in numbers]
         for number in numbers:
-            del self.held[number]
-            self.ending_since.pop(number, None)
+            self.gone(number)
             self.states[number] = JobState.PENDING if requeue else state
         self.step(*events)
         self.run_all()
 
-    def give_way(self) -> None:
-        """Every victim ends, as it was told to, and goes back to the queue."""
+    def gone(self, number: int) -> None:
+        """Nothing of it is left on the server."""
+        del self.held[number]
+        self.ending_since.pop(number, None)
+        self.parked.pop(number, None)
+        self.suspending.discard(number)
+
+    def give_way(self, can: bool = True) -> None:
+        """Every victim ends, as it was told to, and goes back to the queue; or it is suspended
+        where it is, if that `can` be done."""
         ending = [n for n, state in self.states.items() if state is JobState.PREEMPTING]
         for number in ending:
+            if number in self.suspending:
+                self.suspend(number, can)
+                continue
             self.end(number, state=JobState.CANCELLED, requeue=self.jobs[number].requeue)
+
+    def suspend(self, number: int, can: bool = True) -> None:
+        """What was asked of the job is done, or it goes on."""
+        self.suspending.discard(number)
+        if can:
+            self.parked[number] = self.now
+            del self.ending_since[number]
+            self.states[number] = JobState.SUSPENDED
+            self.step(JobSuspended(self.now, number, self.attempts[number]))
+        else:
+            del self.ending_since[number]
+            self.states[number] = JobState.RUNNING
+            self.step(JobNotSuspended(self.now, number, self.attempts[number]))
+        self.run_all()
 
     def wait(self, span: str) -> None:
         """Time passes; the scheduler is woken when it wants to be, as the server does."""
@@ -239,14 +276,16 @@ class World:
     # -- what is seen --------------------------------------------------------------------------
 
     def picture(self) -> str:
-        """ "g0:alice g1:li+wu g2:-": holders by user; "~" before a user who is giving way."""
+        """ "g0:alice g1:li+wu g2:-": holders by user; "~" before a user who is giving way, "="
+        before one whose job is suspended."""
         words = []
         for uuid, gpu in self.gpus.items():
             names = []
             for number in sorted(self.held):
                 if any(grant.gpu_uuid == uuid for grant in self.held[number]):
                     going = self.states[number] in (JobState.PREEMPTING, JobState.COMPLETING)
-                    names.append(("~" if going else "") + self.jobs[number].user)
+                    mark = "=" if self.states[number] is JobState.SUSPENDED else ""
+                    names.append(("~" if going else mark) + self.jobs[number].user)
             words.append(f"g{gpu.index}:{'+'.join(names) or '-'}")
         return " ".join(words)
 
@@ -282,7 +321,9 @@ class World:
             case Preempt(job=number, attempt=attempt, for_job=other):
                 victim, claimant = self.jobs[number], self.jobs[other]
                 classes = self.rules.classes
-                assert self.states[number] in (JobState.RUNNING, JobState.STARTING)
+                runs = (JobState.RUNNING, JobState.STARTING, JobState.SUSPENDED)
+                # One that could not be suspended goes back to the queue instead.
+                assert self.states[number] in runs
                 assert attempt == self.attempts[number]
                 assert self.states[other] is JobState.PENDING
                 ran_s = self.now - self.started_at[number]
@@ -296,9 +337,28 @@ class World:
                     self.by_turn += 1
                 self.states[number] = JobState.PREEMPTING
                 self.ending_since[number] = self.now
+            case Suspend(job=number, attempt=attempt, for_job=other):
+                victim, claimant = self.jobs[number], self.jobs[other]
+                classes = self.rules.classes
+                mine = classes[victim.priority_class]
+                assert self.states[number] is JobState.RUNNING
+                assert attempt == self.attempts[number]
+                assert victim.priority_class in classes[claimant.priority_class].preempts
+                assert self.now - self.started_at[number] >= mine.min_run_s
+                assert mine.give_way != "requeue"
+                assert all(grant.memory_bytes is None for grant in self.held[number])
+                self.states[number] = JobState.PREEMPTING
+                self.suspending.add(number)
+                self.ending_since[number] = self.now
+            case Resume(job=number, attempt=attempt):
+                assert attempt == self.attempts[number]
+                assert self.states[number] is JobState.SUSPENDED
+                self.states[number] = JobState.RUNNING
+                self.started_at[number] += self.now - self.parked.pop(number)
             case Stop(job=number, attempt=attempt):
                 assert attempt == self.attempts[number]
                 assert number in self.held
+                self.suspending.discard(number)
                 self.states[number] = JobState.COMPLETING
                 self.ending_since.setdefault(number, self.now)
             case Warn(job=number, attempt=attempt):
@@ -368,10 +428,14 @@ class World:
 
     def _check(self) -> None:
         self._bookings_are_honoured()
+        computing = {n: held for n, held in self.held.items() if n not in self.parked}
         for uuid, gpu in self.gpus.items():
             shares = [
-                g.memory_bytes for held in self.held.values() for g in held if g.gpu_uuid == uuid
+                g.memory_bytes for held in computing.values() for g in held if g.gpu_uuid == uuid
             ]
+            still = [n for n in self.parked if any(g.gpu_uuid == uuid for g in self.held[n])]
+            assert len(still) <= 1, f"two jobs are suspended on {uuid}"
+            assert not still or None in shares or not shares, f"a share over a job on {uuid}"
             assert shares.count(None) <= 1, f"{uuid} is held twice"
             if None in shares:
                 assert len(shares) == 1, f"{uuid} is held whole and shared"
@@ -379,7 +443,7 @@ class World:
                 assert sum(share or 0 for share in shares) <= gpu.memory_bytes
                 assert self._compute_on(uuid) <= 100
         requests = [self.jobs[number].request for number in self.held]
-        assert sum(request.cpus for request in requests) <= self.cpus
+        assert sum(self.jobs[number].request.cpus for number in computing) <= self.cpus
         assert sum(request.memory_bytes or 0 for request in requests) <= self.memory_bytes
 
     def near_a_limit(self, job: Job) -> bool:

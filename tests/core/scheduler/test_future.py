@@ -27,6 +27,9 @@ RULES = {
         "[windows.long]\njobs_over = '1h'\nopen = ['01:00-06:00', '08:00-14:00']\n"
         'at_close = "end"\nnotice = "10m"\n'
     ),
+    "in place": (
+        '[classes.background]\nmin_run = "0s"\ngive_way = "suspend"\nsuspend_memory = "4G"\n'
+    ),
     "shares": "shared_gpus = [0]\n",
 }
 

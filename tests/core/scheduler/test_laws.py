@@ -47,6 +47,9 @@ max_jobs = 2
 [limits.users.li]
 max_jobs = 3
 """
+IN_PLACE = RULES.replace(
+    'min_run = "2m"', 'min_run = "2m"\ngive_way = "suspend"\nsuspend_memory = "4G"'
+)
 GROUPS = {"alice": "cv", "bob": "cv", "li": "nlp", "wu": "default"}
 
 
@@ -95,6 +98,15 @@ class Days(RuleBasedStateMachine):
         other = self.some(data, tuple(JobState))
         if other is not None:
             self.world.submit("wu", after=(other,))
+
+    @rule(gpus=st.integers(1, 3), time=st.sampled_from([None, "1h"]))
+    def background_takes_all_that_is_free_and_an_urgent_job_comes(
+        self, gpus: int, time: str | None
+    ) -> None:
+        for user in ("wu", "alice", "li", "wu"):
+            self.world.submit(user, 1, PriorityClass.BACKGROUND, time="20h", group=GROUPS[user])
+        self.world.wait("3m")
+        self.world.submit("bob", gpus, PriorityClass.URGENT, time=time, group="cv")
 
     @rule(minutes=st.integers(1, 90))
     def time_passes(self, minutes: int) -> None:
@@ -169,13 +181,15 @@ class Days(RuleBasedStateMachine):
         self.nothing_is_decided_again({n: s for n, s in before.items() if s.holds_gpus})
 
     def nothing_is_decided_again(self, before: dict[int, JobState]) -> None:
-        assert {n: self.world.states[n] for n in before} == before
+        now = {n: self.world.states[n] for n in before}
+        assert now == before, self.world.log[-9:]
 
     @precondition(lambda self: self.world.log)
     @invariant()
     def sums_are_right(self) -> None:
         world, shot = self.world, self.world.scheduler.snapshot()
-        assert shot["cpus"][0] == sum(world.jobs[n].request.cpus for n in world.held)
+        computing = [n for n in world.held if n not in world.parked]
+        assert shot["cpus"][0] == sum(world.jobs[n].request.cpus for n in computing)
         assert [job["job"] for job in shot["jobs"]] == [
             n for n, state in world.states.items() if not state.ended
         ]
@@ -187,7 +201,8 @@ class Days(RuleBasedStateMachine):
     def every_waiting_job_says_why(self) -> None:
         for number, state in self.world.states.items():
             wait = self.world.scheduler.explain(number)
-            assert bool(wait.reasons) == (state is JobState.PENDING), number
+            waits = state in (JobState.PENDING, JobState.SUSPENDED)
+            assert bool(wait.reasons) == waits, number
             if wait.reasons:
                 assert self.world.why(number, "en")
                 assert self.world.why(number, "zh")
@@ -218,8 +233,11 @@ class Days(RuleBasedStateMachine):
                     and world.jobs[n].priority_class is PriorityClass.BACKGROUND
                     and world.now - world.started_at[n] >= minimum_s
                 )
+                or world.states[n] is JobState.SUSPENDED
             }
-            assert not self.fits_without(number, yielding), world.picture()
+            assert not self.fits_without(number, yielding), (
+                f"{world.picture()}: job {number} waits, {codes}"
+            )
 
     def booked_soon(self, number: int) -> set[str]:
         """GPUs that the job would have to give back, should others first give them up to it."""
@@ -328,6 +346,38 @@ class DaysByManyRules(Days):
             assert held <= 9 * 3600.0
 
 
+class DaysInPlace(Days):
+    """The same, where background jobs are suspended where they are, if that can be done."""
+
+    def begin(self) -> World:
+        return World(4, IN_PLACE, cpus=12)
+
+    @rule(can=st.booleans())
+    def victims_stand_still(self, can: bool) -> None:
+        self.world.give_way(can)
+
+    @rule(data=st.data(), cancelled=st.booleans())
+    def a_suspended_job_ends(self, data: st.DataObject, cancelled: bool) -> None:
+        number = self.some(data, (JobState.SUSPENDED,))
+        if number is not None and cancelled:
+            self.world.cancel(number)
+        elif number is not None:
+            self.world.end(number, state=JobState.FAILED)
+
+    @invariant()
+    def nobody_stands_still_for_nobody(self) -> None:
+        """On the GPUs of a suspended job there is another one, or they are promised to one, or it
+        lacks CPUs."""
+        world, shot = self.world, self.world.scheduler.snapshot()
+        free = world.cpus - shot["cpus"][0]
+        taken = {gpu["uuid"] for gpu in shot["gpus"] if gpu["holders"] or gpu["claim"] is not None}
+        for number in world.parked:
+            if world.states[number] is JobState.SUSPENDED:
+                mine = {grant.gpu_uuid for grant in world.held[number]}
+                promised = any(job["claim"] for job in shot["jobs"])
+                assert mine & taken or promised or world.jobs[number].request.cpus > free
+
+
 class DaysOnServers(Days):
     """Two servers of two GPUs: a job of three holds both."""
 
@@ -367,13 +417,15 @@ def rebuilt(world: World, used: dict[str, dict[str, float]]) -> None:
                 facts["started_at"],
                 facts["safe_at"],
                 facts["preempted_for"],
+                facts["parked_at"],
+                facts["suspend"],
+                None if facts["ending_by"] is None else facts["ending_by"] - STUCK_AFTER_S,
             )
         )
     events.append(BookingsChanged(world.now, world.bookings))
     events += [GpuChanged(world.now, uuid, False, "fan") for uuid in sorted(world.unusable)]
     events.append(ForeignUse(world.now, tuple(world.foreign.items())))
     world.scheduler = scheduler
-    world.ending_since = dict.fromkeys(world.ending_since, world.now)
     world.step(*events)
 
 
@@ -381,7 +433,10 @@ TestDays = Days.TestCase
 TestThroughputDays = ThroughputDays.TestCase
 TestDaysOnServers = DaysOnServers.TestCase
 TestDaysByManyRules = DaysByManyRules.TestCase
-for machine in (TestDays, TestThroughputDays, TestDaysOnServers, TestDaysByManyRules):
+TestDaysInPlace = DaysInPlace.TestCase
+for machine in (
+    TestDays, TestThroughputDays, TestDaysOnServers, TestDaysByManyRules, TestDaysInPlace
+):  # fmt: skip
     machine.settings = settings(
         max_examples=40,
         stateful_step_count=40,

@@ -13,7 +13,16 @@ from heapq import heappop, heappush
 from roost.core.model import Gpu, Job, JobState, PriorityClass, Request
 from roost.core.replay.trace import Trace, TraceJob
 from roost.core.rules.model import Rules
-from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Wait
+from roost.core.scheduler.decisions import (
+    Decision,
+    Finish,
+    Preempt,
+    Resume,
+    Start,
+    Stop,
+    Suspend,
+    Wait,
+)
 from roost.core.scheduler.events import (
     BudgetsRestored,
     Event,
@@ -23,6 +32,7 @@ from roost.core.scheduler.events import (
     JobRestored,
     JobStarted,
     JobSubmitted,
+    JobSuspended,
     RulesChanged,
     TimeReached,
     UsageRestored,
@@ -151,7 +161,10 @@ class _Run:
         self._memory_bytes = gpus[0].memory_bytes if gpus else 0
         self._ran = [Ran(job.gpus) for job in trace.jobs]
         self._done_s = [0.0] * len(trace.jobs)
+        # The attempt that runs, and how often a job has begun to run, or gone on.
         self._attempt = [0] * len(trace.jobs)
+        self._begun = [0] * len(trace.jobs)
+        self._began_at_s = [0.0] * len(trace.jobs)
         self._works_at = [0.0] * len(trace.jobs)
         self._ends: list[tuple[float, int, int]] = []
         self._over = 0
@@ -244,7 +257,7 @@ class _Run:
         one = self._trace.jobs[place]
         self._ran[place].first_at = 0.0
         self._attempt[place] = 1
-        heappush(self._ends, (one.duration_s, place + 1, 1))
+        heappush(self._ends, (one.duration_s, place + 1, 0))
         started_at = self._began_at + one.started_s
         job = self._job(place, one)
         return JobRestored(self._began_at, job, JobState.RUNNING, 1, one.holds, started_at)
@@ -268,12 +281,13 @@ class _Run:
         )  # fmt: skip
 
     def _ended(self, events: list[Event], now: float) -> None:
-        _, number, attempt = heappop(self._ends)
+        _, number, begun = heappop(self._ends)
         place = number - 1
-        if self._attempt[place] != attempt:
+        attempt = self._attempt[place]
+        if not attempt or self._begun[place] != begun:
             return
         ran = self._ran[place]
-        began = self._began(number)
+        began = self._began_at_s[place]
         ran.end_at = now
         ran.lost_s += self._works_at[place] - began
         ran.held.append((began, now))
@@ -285,17 +299,16 @@ class _Run:
         if self._progress is not None and self._over % PROGRESS_EVERY == 0:
             self._progress(self._over)
 
-    def _began(self, number: int) -> float:
-        """When the attempt that is running was started."""
-        paid_s = self._costs.restart_s if self._ran[number - 1].preemptions else 0.0
-        return self._works_at[number - 1] - paid_s
-
     def _carry_out(self, now: float, decisions: Sequence[Decision]) -> None:
         more: list[Event] = []
         for decision in decisions:
             match decision:
                 case Start():
                     self._start(now, decision)
+                case Suspend():
+                    more.append(self._suspend(now, decision))
+                case Resume():
+                    self._runs(now, now, decision.job, decision.attempt)
                 case Preempt() | Stop():
                     more += self._give_way(now, decision)
                 case Finish():
@@ -311,16 +324,34 @@ class _Run:
         if ran.first_at < 0:
             ran.first_at = now
         works_at = now + self._costs.restart_s if ran.preemptions else now
-        self._works_at[place] = works_at
-        self._attempt[place] = decision.attempt
-        left_s = self._trace.jobs[place].duration_s - self._done_s[place]
-        heappush(self._ends, (works_at + left_s, decision.job, decision.attempt))
+        self._runs(now, works_at, decision.job, decision.attempt)
         self._said.append(JobStarted(self._began_at + now, decision.job, decision.attempt))
+
+    def _runs(self, now: float, works_at: float, number: int, attempt: int) -> None:
+        """From now, doing work from `works_at`."""
+        place = number - 1
+        self._began_at_s[place], self._works_at[place] = now, works_at
+        self._attempt[place] = attempt
+        self._begun[place] += 1
+        left_s = self._trace.jobs[place].duration_s - self._done_s[place]
+        heappush(self._ends, (works_at + left_s, number, self._begun[place]))
+
+    def _suspend(self, now: float, decision: Suspend) -> Event:
+        """It stands still at once, whatever memory it has, which no trace tells."""
+        place = decision.job - 1
+        ran, works_at = self._ran[place], self._works_at[place]
+        began = self._began_at_s[place]
+        ran.lost_s += min(now, works_at) - began
+        ran.held.append((began, now))
+        ran.preemptions += 1
+        self._done_s[place] += max(0.0, now - works_at)
+        self._attempt[place] = 0
+        return JobSuspended(self._began_at + now, decision.job, decision.attempt)
 
     def _give_way(self, now: float, decision: Preempt | Stop) -> list[Event]:
         number, place = decision.job, decision.job - 1
         ran, costs = self._ran[place], self._costs
-        began, works_at = self._began(number), self._works_at[place]
+        began, works_at = self._began_at_s[place], self._works_at[place]
         did_s = max(0.0, now - works_at)
         every_s = costs.checkpoint_s
         if every_s is None:

@@ -17,13 +17,24 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Warn
+from roost.core.scheduler.decisions import (
+    Decision,
+    Finish,
+    Preempt,
+    Resume,
+    Start,
+    Stop,
+    Suspend,
+    Warn,
+)
 from roost.core.scheduler.events import Event
 from roost.core.scheduler.scheduler import Scheduler
 
 VERSION = 1
 EVENTS: dict[str, type] = {one.__name__: one for one in typing.get_args(Event)}
-DECISIONS: dict[str, type] = {one.__name__: one for one in (Start, Preempt, Stop, Warn, Finish)}
+DECISIONS: dict[str, type] = {
+    one.__name__: one for one in (Start, Preempt, Suspend, Resume, Stop, Warn, Finish)
+}
 
 
 class LogError(Exception):

@@ -41,7 +41,8 @@ EXAMPLE = """\
 # preempts: from whom it may take GPUs when none is free. min_run: a job has run at least
 # this long before its GPUs may be taken. grace: from the signal to the end of a job.
 # budget: GPU hours of each person in a calendar month. give_way: how a job leaves its GPUs,
-# "requeue", "suspend" or "checkpoint". idle_for: only on GPUs that nobody used for so long.
+# "requeue", "suspend" or "checkpoint"; suspend_memory: what it may keep of each GPU when it
+# is suspended. idle_for: only on GPUs that nobody used for so long.
 # [classes.urgent]
 # preempts = ["background"]
 # min_run = "0s"

@@ -158,13 +158,18 @@ def _classes(table: Table, base: Rules) -> dict[PriorityClass, ClassRules]:
         taken = tuple(c for c in PriorityClass if c.value in preempts)
         min_run_s = one.span("min_run", default.min_run_s)
         grace_s = one.span("grace", default.grace_s)
+        give_way = one.text("give_way", default.give_way, GIVE_WAY)
+        suspend_bytes = one.size("suspend_memory")
+        if give_way == "suspend" and "suspend_memory" not in one.names:
+            one.wrong("give_way", "suspend_memory")
         classes[which] = ClassRules(
             preempts=taken,
             min_run_s=min_run_s or 0.0,
             grace_s=grace_s or 0.0,
             budget_gpu_s=one.span("budget", default.budget_gpu_s),
             require_reason=one.flag("require_reason", default.require_reason),
-            give_way=one.text("give_way", default.give_way, GIVE_WAY),
+            give_way=give_way,
+            suspend_bytes=suspend_bytes,
             idle_for_s=one.span("idle_for", default.idle_for_s) or 0.0,
         )
         one.close()

@@ -17,8 +17,9 @@ class ClassRules:
     """`preempts`: classes that a job of this class may take GPUs from when none is free.
 
     `budget_gpu_s`: GPU seconds of each user in a calendar month, None without limit. `give_way`:
-    how a job gives its GPUs up, "requeue", "suspend" or "checkpoint". `idle_for_s`: only on GPUs
-    that nobody used for so long.
+    how a job gives its GPUs up, "requeue", "suspend" or "checkpoint"; `suspend_bytes`: a suspended
+    one may keep so much memory of each GPU. `idle_for_s`: only on GPUs that nobody used for so
+    long.
     """
 
     preempts: tuple[PriorityClass, ...] = ()
@@ -27,6 +28,7 @@ class ClassRules:
     budget_gpu_s: float | None = None
     require_reason: bool = False
     give_way: str = "requeue"
+    suspend_bytes: int | None = None
     idle_for_s: float = 0.0
 
 

@@ -112,6 +112,7 @@ def _group(group: GroupRules) -> dict[str, Setting | None]:
 
 
 def _class(rules: ClassRules) -> dict[str, Setting | None]:
+    size = rules.suspend_bytes
     return {
         "preempts": _names(rules.preempts),
         "min_run": format_duration(rules.min_run_s),
@@ -119,6 +120,7 @@ def _class(rules: ClassRules) -> dict[str, Setting | None]:
         "budget": None if rules.budget_gpu_s is None else _hours(rules.budget_gpu_s),
         "require_reason": rules.require_reason,
         "give_way": rules.give_way,
+        "suspend_memory": None if size is None else format_size(size),
         "idle_for": format_duration(rules.idle_for_s),
     }
 

@@ -14,6 +14,7 @@ from roost.core.scheduler.eligibility import Begins, end_job, settle, unmet_of
 from roost.core.scheduler.entry import STUCK_AFTER_S, Entry
 from roost.core.scheduler.order import expected_s
 from roost.core.scheduler.state import State
+from roost.core.scheduler.suspending import goes_on, park, preempt
 from roost.core.scheduler.use import charge, use_seen
 
 RAN_THROUGH = (JobState.COMPLETED, JobState.FAILED, JobState.TIMEOUT)
@@ -48,6 +49,14 @@ class Changes:
                 entry = state.entries.get(number)
                 if entry is not None and entry.grants_held:
                     entry.safe_at = max(entry.safe_at, event.at)
+            case ev.JobSuspended(job=number, attempt=attempt):
+                entry = state.entries.get(number)
+                if entry is not None and entry.attempt == attempt and entry.suspend:
+                    park(state, entry)
+            case ev.JobNotSuspended(job=number, attempt=attempt):
+                entry = state.entries.get(number)
+                if entry is not None and entry.attempt == attempt and entry.suspend:
+                    self._not_suspended(entry)
             case ev.JobCancelled(job=number):
                 self._cancelled(number)
             case ev.JobHeld(job=number, held=held):
@@ -111,7 +120,8 @@ class Changes:
         otherwise = state.set_rules(rules)
         if rules.fair_share.charge != charged:
             for number in state.active:
-                charge(state, state.entries[number])
+                if state.entries[number].parked_at is None:
+                    charge(state, state.entries[number])
         for entry in state.entries.values():
             if entry.asked is not None and entry.state is JobState.PENDING:
                 settle(state, self._begins, entry)
@@ -140,7 +150,7 @@ class Changes:
         if event.requeue and entry.job.requeue:
             entry.done_s += max(0.0, entry.safe_at - entry.started_at)
         elif not event.requeue and event.state in RAN_THROUGH:
-            run_s = entry.done_s + max(0.0, event.at - entry.started_at)
+            run_s = entry.done_s + entry.ran_s(event.at)
             self._state.forecast.ended(entry.job, run_s, expected_s(entry))
         self._state.free_gpus(entry)
         if event.requeue and not entry.cancelled:
@@ -169,6 +179,17 @@ class Changes:
         state.told_to_end(entry, JobState.COMPLETING, grace_s)
         self._out.append(Stop(entry.job.id, entry.attempt, reason, grace_s, requeue))
 
+    def _not_suspended(self, entry: Entry) -> None:
+        """It goes back to the queue instead, where somebody still waits for its GPUs."""
+        state = self._state
+        entry.stays, entry.ending_by = True, None
+        claimant = state.entries.get(entry.preempted_for or 0)
+        claim = None if claimant is None else claimant.claim
+        if claimant is None or claim is None or entry.job.id not in claim.victims:
+            goes_on(state, entry)
+            return
+        self._out.append(preempt(state, entry, claimant))
+
     def _finish(self, entry: Entry, code: str) -> None:
         self._out.append(Finish(entry.job.id, code))
         self._end(entry, JobState.CANCELLED)
@@ -192,11 +213,17 @@ class Changes:
             return
         entry.started_at = event.at if event.started_at is None else event.started_at
         entry.safe_at = max(entry.started_at, event.checkpointed_at or entry.started_at)
+        entry.parked_at = event.suspended_at
+        if event.state is JobState.SUSPENDED and entry.parked_at is None:
+            entry.parked_at = event.at
         state.hold_gpus(entry, event.grants)
         if event.state in (JobState.PREEMPTING, JobState.COMPLETING):
             grace_s = state.rules.classes[job.priority_class].grace_s
-            entry.ending_by = event.at + grace_s + STUCK_AFTER_S
+            gone_by = event.at + grace_s if event.gone_by is None else event.gone_by
+            entry.ending_by = gone_by + STUCK_AFTER_S
+            entry.suspend = event.suspend
             state.ends_otherwise(entry)
         if event.preempt_by is not None:
             entry.preempted_for = event.preempt_by
+        if event.preempt_by is not None and entry.parked_at is None:
             self.earmarked[event.preempt_by] = None

@@ -28,6 +28,31 @@ class Preempt:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspend:
+    """Let the victim's processes stand still where they are (RUNNING -> PREEMPTING -> SUSPENDED).
+
+    `how`: "freeze", what it has in GPU memory stays there, at most `most_bytes` on each GPU, else
+    it cannot be; or "checkpoint", that is moved into the memory of the host. `JobSuspended` or
+    `JobNotSuspended` is the answer.
+    """
+
+    job: int
+    attempt: int
+    for_job: int
+    how: str
+    most_bytes: int | None
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Let a suspended job go on, on the GPUs that it had (SUSPENDED -> RUNNING)."""
+
+    job: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """End a running job (RUNNING -> COMPLETING) because of `reason`; requeue where asked.
 
@@ -97,4 +122,4 @@ class Wait:
     forecast_unknown: Reason | None = None
 
 
-Decision = Start | Preempt | Stop | Warn | Finish | Wait
+Decision = Start | Preempt | Suspend | Resume | Stop | Warn | Finish | Wait

@@ -34,7 +34,7 @@ class Ends:
             if not slot.open or slot.foreign_bytes:
                 continue
             end = 0.0
-            for number in slot.holders:
+            for number in slot.occupants:
                 end = max(end, self._end_of(number))
             found.append((NEVER if slot.claim is not None else end, slot.order))
         found.sort()

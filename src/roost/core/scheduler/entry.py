@@ -26,6 +26,10 @@ class Claim:
 class Entry:
     """A live job. `safe_at`: work before this instant is not lost when the job is preempted.
 
+    `parked_at`: since when it is suspended; `parked_s`: for how long it was before, by which
+    `started_at` and `safe_at` are put off, so that what they say of its run stays right.
+    `suspend`: how it is just being suspended; `stays`: that was tried of this attempt in vain.
+
     `done_s`: run time of earlier attempts that was not lost. `expected_s`: forecast of its whole
     run time, None where there is none. `most_behind_s`: for how long later ones may pass it.
 
@@ -58,11 +62,23 @@ class Entry:
     idle_part: bool = False
     charged: int = 0
     asked: Request | None = None
+    parked_at: float | None = None
+    parked_s: float = 0.0
+    suspend: str = ""
+    stays: bool = False
 
     @property
     def grants_held(self) -> bool:
         """It holds its grants (none at all for a job on CPUs alone) until it has ended."""
         return self.state.holds_gpus
+
+    @property
+    def cpus_held(self) -> int:
+        return 0 if self.parked_at is not None else self.job.request.cpus
+
+    def ran_s(self, now: float) -> float:
+        """For how long this attempt has run until now."""
+        return max(0.0, (now if self.parked_at is None else self.parked_at) - self.started_at)
 
     @property
     def ends_at(self) -> float | None:

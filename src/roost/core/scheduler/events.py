@@ -90,6 +90,24 @@ class JobCheckpointed:
 
 
 @dataclass(frozen=True, slots=True)
+class JobSuspended:
+    """The attempt's processes stand still and compute nothing; its memory stays where it is."""
+
+    at: float
+    job: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class JobNotSuspended:
+    """What `Suspend` asked for cannot be done: the attempt goes on as before."""
+
+    at: float
+    job: int
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
 class JobEnded:
     """The attempt's processes are all gone and its GPUs are free.
 
@@ -165,7 +183,12 @@ class HabitsRestored:
 
 @dataclass(frozen=True, slots=True)
 class JobRestored:
-    """A job as the store knew it, when state is rebuilt: `grants` where it holds GPUs."""
+    """A job as the store knew it, when state is rebuilt: `grants` where it holds GPUs.
+
+    `started_at`: later by as long as the attempt was suspended before. `suspended_at`: since when
+    it is. `suspend`: how it is just being suspended, "" for not at all. `gone_by`: until when one
+    that was told to go has to be gone.
+    """
 
     at: float
     job: Job
@@ -175,6 +198,9 @@ class JobRestored:
     started_at: float | None = None
     checkpointed_at: float | None = None
     preempt_by: int | None = None
+    suspended_at: float | None = None
+    suspend: str = ""
+    gone_by: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +220,8 @@ Event = (
     | JobSubmitted
     | JobStarted
     | JobCheckpointed
+    | JobSuspended
+    | JobNotSuspended
     | JobEnded
     | JobCancelled
     | JobHeld

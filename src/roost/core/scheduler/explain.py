@@ -33,6 +33,7 @@ from roost.core.scheduler.reserved import NEVER, Reservation, in_the_way
 from roost.core.scheduler.sharers import compute_reasons
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import State
+from roost.core.scheduler.suspending import waits_for
 
 MOST_JOBS_NAMED = 3
 Numbers = dict[str, str | int | float]
@@ -59,6 +60,8 @@ class Explainer:
 
     def wait(self, job: int) -> Wait:
         entry = self._state.entries.get(job)
+        if entry is not None and entry.state is JobState.SUSPENDED:
+            return Wait(job, (waits_for(self._state, self._pool, entry),))
         if entry is None or entry.state is not JobState.PENDING:
             return Wait(job)
         reasons = self._not_eligible(entry)
@@ -299,7 +302,7 @@ class Explainer:
             return [*compute, *self._claimed(slots, entry)]
         best = max(slots, key=lambda slot: (slot.open, slot.free_bytes, -slot.order))
         free = best.free_bytes if best.open else 0
-        jobs = tuple(sorted({number for slot in slots for number in slot.holders}))
+        jobs = tuple(sorted({number for slot in slots for number in slot.occupants}))
         share = _reason(
             "share", jobs=jobs, need_bytes=need, free_bytes=free, gpu=best.gpu.index,
             used_bytes=best.foreign_bytes,
@@ -314,7 +317,7 @@ class Explainer:
         for slot in self._pool.slots:
             kept = slot.claim not in (None, entry.job.id) or slot.gpu.uuid in barred
             if self._pool.fits(slot, entry) and not slot.foreign_bytes and not kept:
-                for number in slot.holders:
+                for number in slot.occupants:
                     gpus[number] = gpus.get(number, 0) + 1
         ends = sorted(
             (end_for(state, state.entries[number], entry), number) for number in state.active
@@ -331,7 +334,7 @@ class Explainer:
             if not (brings and need > 0) and cpus_short <= 0:
                 continue
             need -= brings
-            cpus_short -= other.job.request.cpus
+            cpus_short -= other.cpus_held
             if end <= state.now and self._preempts(entry, other) and other.ending_by is None:
                 ready[number] = brings
             elif len(found) < MOST_JOBS_NAMED:
@@ -351,6 +354,8 @@ class Explainer:
         numbers: Numbers = {"job": number, "user": user, "gpus": gpus}
         if other.ending_by is not None:
             return _reason_of("job_ending", numbers, jobs=(number,))
+        if other.parked_at is not None:
+            return _reason_of("job_suspended", numbers, jobs=(number,))
         if end == NEVER:
             return _reason_of("job_open", numbers, jobs=(number,))
         if self._preempts(entry, other):

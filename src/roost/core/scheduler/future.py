@@ -12,8 +12,17 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from roost.core.model import JobState
-from roost.core.scheduler.decisions import Decision, Preempt, Reason, Start, Stop, Wait
-from roost.core.scheduler.events import Event, JobEnded, JobStarted, TimeReached
+from roost.core.scheduler.decisions import (
+    Decision,
+    Preempt,
+    Reason,
+    Resume,
+    Start,
+    Stop,
+    Suspend,
+    Wait,
+)
+from roost.core.scheduler.events import Event, JobEnded, JobStarted, JobSuspended, TimeReached
 from roost.core.scheduler.forecast import Forecast
 from roost.core.scheduler.order import left_s
 from roost.core.scheduler.reserved import NEVER
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
 MOST_COST = 100_000
 STEP_COST = 10
 MOST_NAMED = 3
+WAITING = (JobState.PENDING, JobState.SUSPENDED)
 # Nothing ends any more and for so long no change of hour, window or month lets anybody start: then
 # none will. Longer than two months, after which budgets have been renewed.
 QUIET_S = 63 * 86400.0
@@ -78,17 +88,26 @@ class Run:
         self._left = MOST_COST
         # (at, job, attempt, told to go, goes back to the queue)
         self._ends: list[tuple[float, int, int, bool, bool]] = []
-        self._begun: list[JobStarted] = []
+        self._begun: list[JobStarted | JobSuspended] = []
+        # When each job that runs ends by itself; what else is in `_ends` is no longer so.
+        self._naturally: dict[int, float] = {}
         self._quiet_since = state.now
         self._until = state.now + FARTHEST_S
         self.started: dict[int, float] = {}
-        self._waiting = {n for n, e in state.entries.items() if e.state is JobState.PENDING}
+        self._waiting = {n for n, e in state.entries.items() if e.state in WAITING}
         for number in state.active:
             entry = state.entries[number]
+            if entry.suspend:
+                self._begun.append(JobSuspended(state.now, number, entry.attempt))
             if entry.state is JobState.STARTING:
                 self._begun.append(JobStarted(state.now, number, entry.attempt))
             self._watch(entry)
         self.first_at = self._next()
+
+    @property
+    def _stands_still(self) -> bool:
+        """Somebody has just been suspended, for a job that can start at once."""
+        return any(isinstance(one, JobSuspended) for one in self._begun)
 
     @property
     def stuck(self) -> bool:
@@ -112,29 +131,33 @@ class Run:
     def _watch(self, entry: Entry) -> None:
         number, now = entry.job.id, self._state.now
         gone_at = entry.ends_at
-        if entry.ending_by is not None and gone_at is not None:
+        if entry.ending_by is not None and gone_at is not None and not entry.suspend:
             back = entry.job.requeue and not entry.cancelled
             if gone_at < now:
                 # It outlives its grace: by as much again, or until it counts as stuck.
                 gone_at = min(now + max(1.0, now - gone_at), max(now, entry.ending_by))
             heappush(self._ends, (gone_at, number, entry.attempt, True, back))
-        self._natural(entry)
+        if entry.state is not JobState.SUSPENDED:
+            self._natural(entry)
 
     def _natural(self, entry: Entry) -> None:
         at = self._end_of(entry, self._state.now)
         if at != NEVER:
+            self._naturally[entry.job.id] = at
             heappush(self._ends, (at, entry.job.id, entry.attempt, False, False))
 
-    def _holds(self, number: int, attempt: int) -> bool:
+    def _holds(self, at: float, number: int, attempt: int, told: bool) -> bool:
         entry = self._state.entries.get(number)
-        return entry is not None and entry.attempt == attempt and entry.grants_held
+        if entry is None or entry.attempt != attempt or not entry.grants_held:
+            return False
+        return told or self._naturally.get(number) == at
 
     def _next(self) -> float:
         """The instant of what happens next, NEVER for nothing."""
         ends = self._ends
-        while ends and not self._holds(ends[0][1], ends[0][2]):
+        while ends and not self._holds(*ends[0][:4]):
             heappop(ends)
-        if self._begun and len(self._state.nodes.all) > 1:
+        if self._begun and (len(self._state.nodes.all) > 1 or self._stands_still):
             # On several servers what has started can show a way for others, found at the next look.
             return self._state.now
         due = self._machine.next_time()
@@ -151,8 +174,8 @@ class Run:
         self._begun.clear()
         gone: set[int] = set()
         while self._ends and self._ends[0][0] <= at:
-            _, number, attempt, told, back = heappop(self._ends)
-            if number in gone or not self._holds(number, attempt):
+            until, number, attempt, told, back = heappop(self._ends)
+            if number in gone or not self._holds(until, number, attempt, told):
                 continue
             gone.add(number)
             how = JobState.CANCELLED if told else JobState.COMPLETED
@@ -172,6 +195,14 @@ class Run:
                 if number in self._waiting:
                     self._waiting.remove(number)
                     self.started[number] = now
+            case Suspend(job=number, attempt=attempt):
+                self._begun.append(JobSuspended(now, number, attempt))
+                self._naturally.pop(number, None)
+            case Resume(job=number):
+                self._natural(self._state.entries[number])
+                if number in self._waiting:
+                    self._waiting.remove(number)
+                    self.started[number] = now
             case Preempt(job=number, attempt=attempt, grace_s=grace_s):
                 back = self._state.entries[number].job.requeue
                 heappush(self._ends, (now + grace_s, number, attempt, True, back))
@@ -187,7 +218,9 @@ class Run:
             return Reason("far")
         open_ended = {n for n in state.active if state.end_of(n) == NEVER}
         reasons = self._machine.explain(job).reasons
-        if not open_ended or not _for_room(reasons) or job not in state.queue:
+        entry = state.entries.get(job)
+        waits = job in state.queue or (entry is not None and entry.state is JobState.SUSPENDED)
+        if not open_ended or not _for_room(reasons) or not waits:
             return Reason("never")
         named = [n for reason in reasons for n in reason.blocking_jobs if n in open_ended]
         jobs = tuple(dict.fromkeys(named or sorted(open_ended)))[:MOST_NAMED]

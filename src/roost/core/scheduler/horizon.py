@@ -85,7 +85,7 @@ def _changes(
     found: list[tuple[float, int, int]] = []
     for slot in usable:
         free_at = now
-        for number in slot.holders:
+        for number in slot.occupants:
             free_at = max(free_at, end_of(number))
         if slot.claim not in (None, entry.job.id):
             free_at = NEVER

@@ -45,7 +45,7 @@ def left_s(entry: Entry, whole_s: float, now: float) -> float:
     expected to go on for as long as it has outlived it."""
     done_s = entry.done_s
     if entry.grants_held:
-        done_s += max(0.0, now - entry.started_at)
+        done_s += entry.ran_s(now)
     return max(1.0, abs(whole_s - done_s))
 
 

@@ -67,12 +67,16 @@ class Pool:
             return 0, 0
         request = entry.job.request
         coming = [
-            other.job.request
+            other
             for number in entry.claim.victims
             if (other := self._state.entries.get(number)) is not None and other.grants_held
         ]
-        cpus = request.cpus - sum(one.cpus for one in coming)
-        memory_bytes = (request.memory_bytes or 0) - sum(one.memory_bytes or 0 for one in coming)
+        cpus = request.cpus - sum(one.cpus_held for one in coming)
+        memory_bytes = (request.memory_bytes or 0) - sum(
+            one.job.request.memory_bytes or 0
+            for one in coming
+            if one.ending_by is not None and not one.suspend
+        )
         return max(0, cpus), max(0, memory_bytes)
 
     def room_for(self, entry: Entry) -> tuple[int, int]:

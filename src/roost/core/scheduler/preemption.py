@@ -15,6 +15,7 @@ from roost.core.scheduler.placement import choose_whole
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import State
+from roost.core.scheduler.suspending import loss_of, may_go_over, over
 from roost.core.scheduler.taking import Victims, take_by_turn
 
 GIB = 1 << 30
@@ -28,10 +29,12 @@ Sharer = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """`victims` are to be preempted; `claim` names them and jobs that are ending anyway."""
+    """`victims` are to be preempted; `claim` names them and jobs that are ending anyway.
+    `in_place`: it is enough if they stand still where they are."""
 
     victims: tuple[int, ...]
     claim: Claim
+    in_place: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +96,11 @@ def _plan_by_class(state: State, pool: Pool, entry: Entry, banned: Collection[st
 
 
 def _yields(state: State, entry: Entry, number: int) -> bool:
-    return state.ending_soon(number) or may_preempt(state, entry, state.entries[number])
+    """It is going, or may be told to go; also one that is suspended, for whom asks."""
+    victim = state.entries[number]
+    preempts = state.rules.classes[entry.job.priority_class].preempts
+    still = victim.state is JobState.SUSPENDED and victim.job.priority_class in preempts
+    return state.ending_soon(number) or still or may_preempt(state, entry, victim)
 
 
 def _plan_whole(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
@@ -108,7 +115,7 @@ def _plan_whole(state: State, pool: Pool, entry: Entry, banned: Collection[str])
         found = _plan_on(state, pool, entry, {*banned, *elsewhere})
         if found is None:
             continue
-        loss = sum(state.entries[number].lost_work(state.now) for number in found.victims)
+        loss = sum(loss_of(state, state.entries[n], found.in_place) for n in found.victims)
         rank = loss, len(found.victims), found.victims
         if best is None or rank < best:
             best, chosen = rank, found
@@ -117,7 +124,9 @@ def _plan_whole(state: State, pool: Pool, entry: Entry, banned: Collection[str])
 
 def _plan_on(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
     request = entry.job.request
-    free = pool.whole_for(entry, banned)
+    preempts = state.rules.classes[entry.job.priority_class].preempts
+    vacant = over(state, pool, entry, banned) if request.gpus else []
+    free = [*pool.whole_for(entry, banned), *vacant]
     cpus, memory_bytes = pool.room_for(entry)
     slots = [
         slot
@@ -127,6 +136,7 @@ def _plan_on(state: State, pool: Pool, entry: Entry, banned: Collection[str]) ->
         and not slot.foreign_bytes
         and slot.gpu.uuid not in banned
         and pool.fits(slot, entry)
+        and may_go_over(state, slot, preempts)
         and all(_yields(state, entry, number) for number in slot.holders)
     ]
     elsewhere = _claimed_by_others(state, entry)
@@ -134,15 +144,17 @@ def _plan_on(state: State, pool: Pool, entry: Entry, banned: Collection[str]) ->
     coming = [slot for slot in slots if all(state.ending_soon(n) for n in slot.holders)]
     crowded = cpus < request.cpus or memory_bytes < (request.memory_bytes or 0)
     for number in ending:
-        cpus += state.entries[number].job.request.cpus
-        memory_bytes += state.entries[number].job.request.memory_bytes or 0
+        cpus += state.entries[number].cpus_held
+        if not state.entries[number].suspend:
+            memory_bytes += state.entries[number].job.request.memory_bytes or 0
     short = (
         max(0, request.gpus - len(free) - len(coming)),
         max(0, request.cpus - cpus),
         max(0, -(-((request.memory_bytes or 0) - memory_bytes) // GIB)),
     )
-    victims = _cheapest(list(_items(state, entry, slots)), short)
-    if victims is None or not (victims or coming or (crowded and ending)):
+    in_place = not short[2]
+    victims = _cheapest(list(_items(state, entry, slots, in_place)), short)
+    if victims is None or not (victims or coming or vacant or (crowded and ending)):
         return None
     after = [
         slot
@@ -157,7 +169,8 @@ def _plan_on(state: State, pool: Pool, entry: Entry, banned: Collection[str]) ->
     if crowded:
         helping.update(ending)
     names = tuple(slot.gpu.uuid for slot in chosen)
-    return Plan(victims, Claim(names, tuple(sorted(helping)), request.gpus * UNITS))
+    claim = Claim(names, tuple(sorted(helping)), request.gpus * UNITS)
+    return Plan(victims, claim, in_place)
 
 
 def _claimed_by_others(state: State, entry: Entry) -> set[int]:
@@ -170,7 +183,7 @@ def _claimed_by_others(state: State, entry: Entry) -> set[int]:
     }
 
 
-def _items(state: State, entry: Entry, slots: list[Slot]) -> Iterator[Item]:
+def _items(state: State, entry: Entry, slots: list[Slot], in_place: bool) -> Iterator[Item]:
     """Victims by what goes together: a job with its GPUs, or all the shares of one GPU."""
     gpus: dict[int, int] = {}
     bundled: set[int] = set()
@@ -181,19 +194,19 @@ def _items(state: State, entry: Entry, slots: list[Slot]) -> Iterator[Item]:
         jobs = tuple(n for n in sorted(slot.shares) if not state.ending_soon(n))
         bundled.update(jobs)
         if len(jobs) > 1:
-            yield _item(state, jobs, 1)
+            yield _item(state, jobs, 1, in_place)
         elif jobs:
             gpus[jobs[0]] = 1
     for number in sorted(state.active):
         alone = number not in bundled or number in gpus
         if alone and may_preempt(state, entry, state.entries[number]):
-            yield _item(state, (number,), gpus.get(number, 0))
+            yield _item(state, (number,), gpus.get(number, 0), in_place)
 
 
-def _item(state: State, jobs: tuple[int, ...], gpus: int) -> Item:
+def _item(state: State, jobs: tuple[int, ...], gpus: int, in_place: bool) -> Item:
     entries = [state.entries[number] for number in jobs]
     return Item(
-        loss=sum(one.lost_work(state.now) for one in entries),
+        loss=sum(loss_of(state, one, in_place) for one in entries),
         jobs=jobs,
         gpus=gpus,
         cpus=sum(one.job.request.cpus for one in entries),
@@ -245,7 +258,7 @@ def _plan_share(state: State, pool: Pool, entry: Entry, banned: Collection[str])
         victims = _cheapest_on(state, entry, slot)
         if victims is None:
             continue
-        gone = [state.entries[n] for n in (*victims, *filter(state.ending_soon, slot.holders))]
+        gone = [state.entries[n] for n in (*victims, *filter(state.ending_soon, slot.occupants))]
         room = cpus + sum(one.job.request.cpus for one in gone)
         memory = memory_bytes + sum(one.job.request.memory_bytes or 0 for one in gone)
         if room < request.cpus or memory < (request.memory_bytes or 0) or not gone:
@@ -257,7 +270,7 @@ def _plan_share(state: State, pool: Pool, entry: Entry, banned: Collection[str])
     if best is None or chosen is None:
         return None
     victims = best[2]
-    ending = [number for number in chosen.holders if state.ending_soon(number)]
+    ending = [number for number in chosen.occupants if state.ending_soon(number)]
     helping = tuple(sorted({*victims, *ending}))
     units = share_units(request, chosen.gpu)
     return Plan(victims, Claim((chosen.gpu.uuid,), helping, units))
@@ -268,10 +281,11 @@ def _cheapest_on(state: State, entry: Entry, slot: Slot) -> tuple[int, ...] | No
     request = entry.job.request
     need, percent = request.gpu_memory_bytes or 0, request.gpu_compute_percent or 0
     room = slot.gpu.memory_bytes - slot.foreign_bytes
-    if slot.whole is not None:
-        if room < need or not _yields(state, entry, slot.whole):
+    if slot.whole is not None or slot.frozen is not None:
+        there = sorted(slot.occupants)
+        if room < need or not all(_yields(state, entry, number) for number in there):
             return None
-        return () if state.ending_soon(slot.whole) else (slot.whole,)
+        return tuple(number for number in there if not state.ending_soon(number))
     coming = [number for number in slot.shares if state.ending_soon(number)]
     need -= room - slot.promised_bytes + sum(slot.shares[number] for number in coming)
     percent -= slot.free_percent + sum(slot.computes.get(number, 0) for number in coming)

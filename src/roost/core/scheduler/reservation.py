@@ -76,7 +76,7 @@ def _made(
     held = at != NEVER and (state.used_cpus or state.used_memory_bytes)
     for number in state.active if held else ():
         if end_of(number) <= at:
-            cpus += state.entries[number].job.request.cpus
+            cpus += state.entries[number].cpus_held
             memory_bytes += state.entries[number].job.request.memory_bytes or 0
     return Reservation(
         job=entry.job.id,
@@ -115,12 +115,13 @@ def _first(state: State, pool: Pool, entry: Entry) -> Reservation | None:
 
 def end_for(state: State, other: Entry, entry: Entry) -> float:
     """When the other job's GPUs could be this one's: at its end, or when it may be preempted."""
-    end = other.ends_at
-    known = NEVER if end is None else max(end, state.now)
+    known = max(state.end_of(other.job.id), state.now)
     classes = state.rules.classes
     if other.ending_by is None and other.job.priority_class in (
         classes[entry.job.priority_class].preempts
     ):
+        if other.parked_at is not None:
+            return state.now
         minimum_s = classes[other.job.priority_class].min_run_s
         known = min(known, max(state.now, other.started_at + minimum_s))
     return known
@@ -157,8 +158,9 @@ def _share_at(state: State, slot: Slot, entry: Entry) -> tuple[float, int, int]:
     how much of each is then left. Where no such end is known, what is left as it is now."""
     request = entry.job.request
     need, percent = request.gpu_memory_bytes or 0, request.gpu_compute_percent or 0
-    if slot.whole is not None:
-        return end_for(state, state.entries[slot.whole], entry), -1, 0
+    if slot.whole is not None or slot.frozen is not None:
+        at = max(end_for(state, state.entries[number], entry) for number in slot.occupants)
+        return at, -1, 0
     free = slot.gpu.memory_bytes - slot.promised_bytes - slot.foreign_bytes
     free_percent = slot.free_percent
     now = state.now, free - need, max(0, free_percent - percent)
@@ -189,6 +191,6 @@ def _room_at(state: State, pool: Pool, entry: Entry, ends: Mapping[int, float]) 
         if cpus >= request.cpus and memory_bytes >= need:
             break
         at = end
-        cpus += state.entries[number].job.request.cpus
+        cpus += state.entries[number].cpus_held
         memory_bytes += state.entries[number].job.request.memory_bytes or 0
     return at

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from heapq import heappop, heappush
 
 from roost.core.model import EndReason, Grant, JobState, PriorityClass
-from roost.core.scheduler.decisions import Decision, Preempt, Start, Stop, Warn
+from roost.core.scheduler.decisions import Decision, Start, Stop, Warn
 from roost.core.scheduler.elastic import sizes
 from roost.core.scheduler.entry import Entry
 from roost.core.scheduler.grants import claim_holds, find_grants
@@ -27,6 +27,7 @@ from roost.core.scheduler.queue import Bucket
 from roost.core.scheduler.reservation import Kind, kind_of, reserve
 from roost.core.scheduler.reserved import NEVER, Reservation, in_the_way
 from roost.core.scheduler.state import State
+from roost.core.scheduler.suspending import give_way, resume
 from roost.core.scheduler.taking import Victims
 
 
@@ -74,7 +75,12 @@ class Round:
         return [self._state.entries[head[4]] for head in sorted(heads)]
 
     def run(self, earmarked: Sequence[int] = ()) -> None:
-        """Decides for every job in the queue. `earmarked`: jobs, restored, that others are
+        """Decides for every job in the queue, then for those that are suspended."""
+        self._decide(earmarked)
+        resume(self._state, self._pool, self._out)
+
+    def _decide(self, earmarked: Sequence[int]) -> None:
+        """For every job in the queue. `earmarked`: jobs, restored, that others are
         already being preempted for; their claims are made again first."""
         state = self._state
         self._tell_who_leaves()
@@ -84,7 +90,8 @@ class Round:
                 self._pool.refresh()
         for number in earmarked:
             if number in state.queue and not self._limited(state.entries[number]):
-                self._try(state.entries[number], ())
+                # Who gives way to it was told so a while ago.
+                self._try(state.entries[number], (), told=True)
         for number in list(state.claims):
             entry = state.entries[number]
             if self._limited(entry):
@@ -295,12 +302,14 @@ class Round:
             found.append("budget")
         return found
 
-    def _try(self, entry: Entry, way: Sequence[Reservation]) -> bool:
-        """Starts the job, or makes room for it; False where it has to wait for others."""
+    def _try(self, entry: Entry, way: Sequence[Reservation], told: bool = False) -> bool:
+        """Starts the job, or makes room for it; False where it has to wait for others. `told`:
+        they were asked to go for it before."""
         if self._place(entry, way):
             return True
         # Who gives way takes a while.
-        slack_s = max(each.grace_s for each in self._state.rules.classes.values())
+        graces = (each.grace_s for each in self._state.rules.classes.values())
+        slack_s = 0.0 if told else max(graces)
         banned = self._pool.barred(entry, way, slack_s)
         found = plan(self._state, self._pool, entry, banned, self._victims, self._order)
         if found is None:
@@ -309,16 +318,12 @@ class Round:
         if self._refusals(entry, found.claim.units):
             return False
         self._state.make_claim(entry, found.claim)
-        which = entry.job.priority_class
         for number in found.victims:
             victim = self._state.entries[number]
-            by_class = victim.job.priority_class is not which
-            rule = f"classes.{which.value}.preempts" if by_class else "scheduling.mode"
-            grace_s = self._state.rules.classes[victim.job.priority_class].grace_s
-            victim.preempted_for = entry.job.id
-            self._state.told_to_end(victim, JobState.PREEMPTING, grace_s)
-            self._out.append(Preempt(number, victim.attempt, entry.job.id, grace_s, rule))
+            self._out.append(give_way(self._state, victim, entry, found.in_place))
         self._pool.refresh()
+        if not found.claim.victims:
+            self._place(entry, ())
         return True
 
     def _place(self, entry: Entry, way: Sequence[Reservation], only: Collection[str] = ()) -> bool:

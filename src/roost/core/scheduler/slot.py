@@ -12,6 +12,7 @@ class Slot:
     """A GPU and what is on it. `claim` is the job that it is kept for until that job starts.
 
     `order` is its place among all slots; `free` repeats `available` for `Nodes`, which counts it.
+    `frozen`: a suspended job that keeps some memory here, and goes on when nobody else is left.
     `used_until`: when it was last used by a stranger or by a job of a class that takes any GPU.
     `computes`: of those in `shares` that stated a share of the compute, how much in percent.
     `busy`: how much it computed lately, 0 to 1; `busy_at`: when it last did for idle reclaim.
@@ -26,6 +27,7 @@ class Slot:
     shared: bool = False
     split: bool = False
     whole: int | None = None
+    frozen: int | None = None
     shares: dict[int, int] = field(default_factory=dict)
     promised_bytes: int = 0
     computes: dict[int, int] = field(default_factory=dict)
@@ -46,6 +48,7 @@ class Slot:
         """A job that wants whole GPUs could have it at once."""
         return (
             self.whole is None
+            and self.frozen is None
             and not self.shares
             and self.claim is None
             and self.present
@@ -57,7 +60,7 @@ class Slot:
     @property
     def free_bytes(self) -> int:
         """Memory that can still be promised: neither promised nor used by strangers."""
-        if self.whole is not None:
+        if self.whole is not None or self.frozen is not None:
             return 0
         return max(0, self.gpu.memory_bytes - self.promised_bytes - self.foreign_bytes)
 
@@ -80,8 +83,20 @@ class Slot:
 
     @property
     def empty(self) -> bool:
+        """Nobody computes on it."""
         return self.whole is None and not self.shares
 
     @property
+    def forgettable(self) -> bool:
+        """Nobody has anything on it, or is about to."""
+        return self.empty and self.frozen is None and self.claim is None
+
+    @property
     def holders(self) -> tuple[int, ...]:
+        """Who computes on it."""
         return tuple(self.shares) if self.whole is None else (self.whole,)
+
+    @property
+    def occupants(self) -> tuple[int, ...]:
+        """Also who stands still on it."""
+        return self.holders if self.frozen is None else (*self.holders, self.frozen)

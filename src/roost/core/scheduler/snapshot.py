@@ -36,6 +36,7 @@ def _slot(slot: Slot) -> dict[str, Any]:
         "shared": slot.shared,
         "foreign_bytes": slot.foreign_bytes,
         "holders": sorted(slot.holders),
+        "frozen": slot.frozen,
         "promised_bytes": slot.promised_bytes,
         "promised_percent": slot.promised_percent,
         "claim": slot.claim,
@@ -53,6 +54,8 @@ def _entry(state: State, entry: Entry) -> dict[str, Any]:
         "safe_at": entry.safe_at if entry.grants_held else None,
         "ending_by": entry.ending_by,
         "preempted_for": entry.preempted_for,
+        "suspend": entry.suspend,
+        "parked_at": entry.parked_at,
         "claim": None if entry.claim is None else list(entry.claim.slots),
         "unmet": sorted(entry.unmet),
     }

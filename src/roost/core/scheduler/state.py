@@ -173,7 +173,7 @@ class State:
             self._mark(slot)
             self.slots[gpu.uuid] = slot
         for slot in old.values():
-            if not slot.empty or slot.claim is not None:
+            if not slot.forgettable:
                 slot.present, slot.order = False, len(self.slots)
                 self.slots[slot.gpu.uuid] = slot
         self.islands = link_islands(ordered)
@@ -226,8 +226,20 @@ class State:
 
     def end_of(self, number: int) -> float:
         """The latest end of a job that holds GPUs, NEVER where none is known."""
-        end = self.entries[number].ends_at
+        entry = self.entries[number]
+        if entry.parked_at is not None and entry.ending_by is None:
+            return self._parked_until(entry)
+        end = entry.ends_at
         return NEVER if end is None else end
+
+    def _parked_until(self, entry: Entry) -> float:
+        """A suspended job goes on when the last one on its GPUs has ended."""
+        tops = {self.slots[grant.gpu_uuid].whole for grant in entry.grants} - {None}
+        begins = [self.now, *(self.end_of(top) for top in tops if top is not None)]
+        walltime_s = entry.job.request.walltime_s
+        left_s = NEVER if walltime_s is None else walltime_s - entry.ran_s(self.now)
+        end = max(begins) + max(0.0, left_s)
+        return end if entry.leaving is None else min(end, entry.leaving.at)
 
     def told_to_end(self, entry: Entry, how: JobState, grace_s: float) -> None:
         """The job that holds GPUs was asked to go: in state `how` from now. One that is in a grace
@@ -235,6 +247,7 @@ class State:
         until = self.now + grace_s + STUCK_AFTER_S
         entry.ending_by = until if entry.ending_by is None else min(until, entry.ending_by)
         entry.state = how
+        entry.suspend = ""
         self.ends_otherwise(entry)
 
     def ends_otherwise(self, entry: Entry) -> None:
@@ -293,35 +306,55 @@ class State:
         entry.attempt += 1
         entry.state = JobState.STARTING
         entry.started_at = entry.safe_at = self.now
+        entry.stays = False
         self.hold_gpus(entry, grants)
 
     def hold_gpus(self, entry: Entry, grants: tuple[Grant, ...]) -> None:
-        """The job holds these from now; every sum follows."""
+        """The job holds these from now; every sum follows. One that is suspended holds its memory,
+        and counts towards limits."""
         job = entry.job
         entry.grants = grants
         entry.units = units_of(grants, self.slots, job.request)
         for grant in grants:
             slot = self.slot_of(grant.gpu_uuid)
             if grant.memory_bytes is None:
-                slot.whole = job.id
+                if entry.parked_at is None:
+                    slot.whole = job.id
+                else:
+                    slot.frozen = job.id
             else:
                 slot.hold_share(job.id, grant.memory_bytes, job.request.gpu_compute_percent)
             self.nodes.update(slot)
-        self.used_cpus += job.request.cpus
         self.used_memory_bytes += job.request.memory_bytes or 0
         self.counts.add(self.keys_of(job), entry.units)
-        self.usage.change_rate(job.group, job.user, entry.units)
-        entry.charged = entry.units
         self.active[job.id] = None
         self.unyielding += _unyielding(entry)
-        self.budgets.holds(job, entry.units, self.now, self.end_of(job.id))
+        if entry.parked_at is None:
+            self.computes(entry)
         self.watch_leaving(entry)
         if self.foresees:
             self.backlog.runs(entry, self.now)
 
+    def computes(self, entry: Entry) -> None:
+        """From now: what it is charged for, and its CPUs."""
+        job = entry.job
+        self.used_cpus += job.request.cpus
+        self.usage.change_rate(job.group, job.user, entry.units)
+        entry.charged = entry.units
+        self.budgets.holds(job, entry.units, self.now, self.end_of(job.id))
+
+    def stands_still(self, entry: Entry) -> None:
+        """The same, no longer."""
+        job = entry.job
+        self.used_cpus -= job.request.cpus
+        self.usage.change_rate(job.group, job.user, -entry.charged)
+        entry.charged = 0
+        self.budgets.freed(job.id, self.now)
+
     def free_gpus(self, entry: Entry) -> None:
         job = entry.job
-        self.budgets.freed(job.id, self.now)
+        if entry.parked_at is None:
+            self.stands_still(entry)
         self.unyielding -= _unyielding(entry)
         idle = self.rules.classes[job.priority_class].idle_for_s
         for grant in entry.grants:
@@ -330,21 +363,22 @@ class State:
                 slot.used_until = self.now
             if slot.whole == job.id:
                 slot.whole = None
+            if slot.frozen == job.id:
+                slot.frozen = None
             slot.free_share(job.id)
             self.nodes.update(slot)
-            if not slot.present and slot.empty and slot.claim is None:
+            if not slot.present and slot.forgettable:
                 del self.slots[grant.gpu_uuid]
                 self._renumber()
-        self.used_cpus -= job.request.cpus
         self.used_memory_bytes -= job.request.memory_bytes or 0
         self.counts.remove(self.keys_of(job), entry.units)
-        self.usage.change_rate(job.group, job.user, -entry.charged)
         self.active.pop(job.id, None)
         entry.grants, entry.units, entry.charged = (), 0, 0
         entry.leaving = entry.warning = entry.warned_of = entry.idle_warned_at = None
         entry.idle_part = False
         self.leavings.pop(job.id, None)
         entry.ending_by, entry.preempted_for = None, None
+        entry.parked_at, entry.parked_s, entry.suspend = None, 0.0, ""
 
     # -- claims --------------------------------------------------------------------------------
 
@@ -366,7 +400,7 @@ class State:
             slot = self.slots[uuid]
             slot.claim = None
             self.nodes.update(slot)
-            if not slot.present and slot.empty:
+            if not slot.present and slot.forgettable:
                 del self.slots[uuid]
                 self._renumber()
         self.counts.remove(self.keys_of(entry.job), claim.units)

@@ -55,6 +55,8 @@ class Victims:
             number = slot.whole
             if number is None or slot.claim is not None or slot.foreign_bytes or not slot.open:
                 continue
+            if slot.frozen is not None:
+                continue
             if number in slots:
                 slots[number].append(slot)
             elif state.ending_soon(number):

@@ -30,6 +30,8 @@ def use_seen(state: State, busy: dict[str, float], out: list[Decision]) -> None:
             slot.busy_at = now
     for number in list(state.active):
         entry = state.entries[number]
+        if entry.parked_at is not None:
+            continue
         charge(state, entry)
         if rule.enabled and entry.state is JobState.RUNNING and not _exempt(state, entry):
             _look(state, entry, rule, out)

@@ -136,7 +136,7 @@ class Walls:
                 if told is not None and told.booking == one.id and told.notice_at <= now:
                     return told
                 return Leaving(now + notice_s, now, rule, one.id)
-        elif self._is_on(one, entry.started_at) and not self._goes_on(one):
+        elif self._is_on(one, entry.started_at - entry.parked_s) and not self._goes_on(one):
             rule, at = "bookings", one.ends_at
         else:
             return None

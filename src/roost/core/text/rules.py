@@ -164,6 +164,12 @@ MESSAGES = {
         '{key}: say when the window is open, as open = ["night"]',
         '{key}：请写明窗口何时开放，例如 open = ["night"]',
     ),
+    "suspend_memory": (
+        "{key}: say how much memory of each GPU a suspended job may keep, as suspend_memory ="
+        ' "4G"; who has more goes back to the queue',
+        "{key}：请用 suspend_memory 写明被暂停的作业在每块 GPU 上最多可保留多少显存，"
+        '例如 suspend_memory = "4G"；超过的作业改为退回队列',
+    ),
     "preempts": (
         '{key}: "{value}" is not allowed; a class may take GPUs from lower classes only: {allowed}',
         '{key}：不允许 "{value}"；只能抢占更低的优先级：{allowed}',

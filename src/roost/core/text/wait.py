@@ -190,6 +190,26 @@ MESSAGES = {
         "job {job} of {user} is just ending",
         "{user} 的作业 {job} 正在结束",
     ),
+    "job_suspended": (
+        "job {job} of {user} is suspended there, and goes on before others start",
+        "{user} 的作业 {job} 在其上暂停，会先于其他作业恢复运行",
+    ),
+    "suspended": (
+        "suspended since {since_at} to make room for job {job} of {user}; goes on where it"
+        " stopped as soon as its {gpus_text} are free again",
+        "自 {since_at} 起暂停，为 {user} 的作业 {job} 让出 GPU；所占的 {gpus_text}空出后从原处继续",
+    ),
+    "suspended_until": (
+        "suspended since {since_at} to make room for job {job} of {user}, which ends by {end_at}"
+        " at the latest; then goes on where it stopped",
+        "自 {since_at} 起暂停，为 {user} 的作业 {job} 让出 GPU；该作业最迟 {end_at} 结束，"
+        "之后从原处继续",
+    ),
+    "suspended_cpus": (
+        "suspended since {since_at}; its GPUs are free again, and it goes on when {need} CPU cores"
+        " are",
+        "自 {since_at} 起暂停；所占的 GPU 已空出，等到有 {need} 个空闲 CPU 核后继续",
+    ),
     "preempts": (
         "{gpus_text} will be taken from {count_jobs} now running, once the rest is there too",
         "其余资源到位后，将从 {count_jobs}抢占 {gpus_text}",
