@@ -49,7 +49,7 @@ def render(job: Any, say: Callable[..., str]) -> tuple[str, list[tuple[str, str]
             facts.append((say("fact." + label), str(text)))
 
     request = job.get("request") or {}
-    if state == "PENDING":
+    if state in ("PENDING", "SUSPENDED"):
         add("waits", job.get("wait"))
     add("ended", outcome(job, say))
     if not job.get("end_time"):
@@ -61,6 +61,7 @@ def render(job: Any, say: Callable[..., str]) -> tuple[str, list[tuple[str, str]
     for name in ("submit", "begin", "start", "end"):
         add(name, stamp(job.get(f"{name}_time")))
     add("ran", fmt.span(fmt.since(job.get("start_time"), job.get("end_time"))))
+    add("suspended", fmt.span(job.get("suspended_s") or None))
     if job.get("array_id") is not None:
         add("array", f"{job['array_id']} [{job.get('array_index')}]")
     add("after", ", ".join(map(str, job.get("after") or ())))

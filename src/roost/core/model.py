@@ -45,6 +45,10 @@ class JobState(StrEnum):
         return self in ENDED_STATES
 
     @property
+    def waits(self) -> bool:
+        return self in WAITING_STATES
+
+    @property
     def holds_gpus(self) -> bool:
         return self in HOLDING_STATES
 
@@ -59,6 +63,8 @@ ENDED_STATES = frozenset(
         JobState.NODE_FAIL,
     }
 )
+# What goes on by itself, and says why not yet.
+WAITING_STATES = frozenset({JobState.PENDING, JobState.SUSPENDED})
 HOLDING_STATES = frozenset(
     {
         JobState.STARTING,

@@ -17,6 +17,7 @@ from roost.core.text.printable import printable
 from roost.server.deciding import launch
 from roost.server.engines.base import NOT_THE_JOBS, Engine, LaunchRefused
 from roost.server.outcome import outcome_of
+from roost.server.suspending import ask_again, taken_in
 from roost.server.work import Work
 from roost.store.jobs import find_attempt
 from roost.store.records import JobRecord, Said
@@ -54,6 +55,7 @@ def attempt_changed(work: Work, engine: Engine, state: AttemptState, strangers: 
         work.events.append(JobCheckpointed(min(saved_at, work.now), job.id))
     if changed is not job:
         work.put(changed)
+    changed = taken_in(work, changed, state)
     if state.end is not None:
         attempt_ended(work, engine, changed, state.end)
 
@@ -84,13 +86,14 @@ def attempt_ended(
     if outcome.requeue:
         job = msgspec.structs.replace(
             job, state=JobState.PENDING, restarts=job.restarts + launched, granted=(),
-            started_at=None, checkpointed_at=None,
+            started_at=None, checkpointed_at=None, suspended_at=None, suspended_s=0.0,
         )  # fmt: skip
     else:
         said = Said(end.message, end.numbers) if end.message else job.said
         job = msgspec.structs.replace(
             job, state=outcome.state, ended_at=ended_at, end_reason=outcome.reason,
             exit_code=end.exit_code, signal=end.signal, text=text or job.text, said=said,
+            suspended_at=None,
         )  # fmt: skip
     work.put(job)
     work.events.append(
@@ -128,7 +131,7 @@ def reconcile(
     work: Work, engine: Engine, attempts: Sequence[AttemptState], strangers: set[str]
 ) -> None:
     """After a connect: takes in what happened, and asks again for what should be."""
-    known = {(a.job, a.attempt) for a in attempts}
+    known = {(a.job, a.attempt): a for a in attempts}
     for state in attempts:
         attempt_changed(work, engine, state, strangers)
     for job in list(work.jobs.values()):
@@ -151,6 +154,8 @@ def reconcile(
                 )
                 attempt_ended(work, engine, job, lost)
                 continue
+        elif job.id in work.jobs and work.jobs[job.id].ended_at is None:
+            ask_again(work, engine, work.jobs[job.id], known[job.id, job.attempt])
         if attempt.stop_reason is not None:
             left_s = (attempt.stop_at or 0.0) + (attempt.stop_grace_s or 0.0) - work.now
             _end_again(work, engine, job, attempt.stop_reason, max(0.0, left_s))

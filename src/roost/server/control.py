@@ -19,7 +19,6 @@ import structlog
 from sqlalchemy import Connection
 
 from roost.core.attribution.model import Memory
-from roost.core.model import JobState
 from roost.core.observation import Observation
 from roost.core.scheduler.decisions import Decision
 from roost.core.scheduler.events import Event, InventoryChanged, TimeReached
@@ -176,6 +175,8 @@ class Control:
                 except RefusalError as no:
                     refused.append((future, no))
             self._decide()
+            if work.events:  # something that was decided cannot be done
+                self._decide()
             if work.now - self._cleaned_at > RETENTION_EVERY_S:
                 self._cleaned_at = work.now
                 work.extra.append(self._clean)
@@ -253,7 +254,7 @@ class Control:
             return
         began = time.perf_counter()
         self._explain_due = False
-        waiting = [job for job in work.jobs.values() if job.state is JobState.PENDING]
+        waiting = [job for job in work.jobs.values() if job.state.waits]
         waits = [work.scheduler.explain(job.id) for job in waiting[:EXPLAIN_MOST]]
         seen = self.foresight.latest
         for job, wait in zip(waiting, waits, strict=False):

@@ -10,13 +10,23 @@ from collections.abc import Iterable
 import msgspec
 
 from roost.core.model import EndReason, JobState
-from roost.core.scheduler.decisions import Decision, Finish, Preempt, Start, Stop, Wait, Warn
-from roost.core.scheduler.limits import part_of
+from roost.core.scheduler.decisions import (
+    Decision,
+    Finish,
+    Preempt,
+    Resume,
+    Start,
+    Stop,
+    Suspend,
+    Wait,
+    Warn,
+)
 from roost.core.text.catalogue import say
 from roost.core.text.job import plain_clock, said_text
 from roost.server.engines.base import Engine
+from roost.server.suspending import resume, suspend
 from roost.server.work import Work
-from roost.store.records import AllocationRecord, AttemptRecord, JobInput, JobRecord, Said
+from roost.store.records import AttemptRecord, JobInput, JobRecord, Said
 from roost.wire.messages import GpuGrant, LaunchSpec, SourceFile
 
 
@@ -47,6 +57,10 @@ def carry_out(work: Work, engine: Engine, decisions: Iterable[Decision]) -> None
                     detail=f"for job {decision.for_job} of {for_whom.user if for_whom else '?'}"
                     f" (rules: {decision.rule})",
                 )  # fmt: skip
+            case Suspend():
+                suspend(work, engine, job, decision)
+            case Resume():
+                resume(work, engine, job, decision)
             case Stop():
                 attempt = work.attempts[job.id]
                 stop = msgspec.structs.replace(
@@ -76,6 +90,8 @@ def _start(work: Work, engine: Engine, job: JobRecord, decision: Start) -> None:
         granted=decision.grants,
         started_at=None,
         checkpointed_at=None,
+        suspended_at=None,
+        suspended_s=0.0,
         wait=None,
         text="",
         said=None,
@@ -83,20 +99,7 @@ def _start(work: Work, engine: Engine, job: JobRecord, decision: Start) -> None:
     work.put(started)
     attempt = AttemptRecord(job=job.id, attempt=decision.attempt, decided_at=work.now)
     work.add_attempt(attempt)
-    for grant in decision.grants:
-        gpu = work.gpus.get(grant.gpu_uuid)
-        share = 1.0
-        if grant.memory_bytes is not None and gpu is not None:
-            share = part_of(job.request, gpu)
-        number = work.next_allocation
-        work.next_allocation += 1
-        held = AllocationRecord(
-            id=number, gpu_uuid=grant.gpu_uuid, job=job.id, attempt=decision.attempt,
-            user=job.user, group=job.group, priority_class=job.priority_class.value,
-            memory_bytes=grant.memory_bytes, share=share, from_at=work.now,
-            held_through=work.now,
-        )  # fmt: skip
-        work.add_allocation(held)
+    work.hold(started)
     launch(work, engine, started)
 
 

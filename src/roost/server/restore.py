@@ -115,16 +115,23 @@ def _machine(work: Work, now: float) -> list[Event]:
 def _restored(work: Work, number: int, now: float) -> JobRestored:
     job = work.jobs[number]
     attempt = work.attempts.get(number)
-    preempting = job.state is JobState.PREEMPTING and attempt is not None
+    preempting = job.state in (JobState.PREEMPTING, JobState.SUSPENDED) and attempt is not None
+    gone_by = None
+    if attempt is not None and attempt.stop_at is not None:
+        gone_by = attempt.stop_at + (attempt.stop_grace_s or 0.0)
+    started_at = None if job.started_at is None else job.started_at + job.suspended_s
     return JobRestored(
         at=now,
         job=job.scheduled(),
         state=job.state,
         attempt=job.attempt,
         grants=job.granted if job.state.holds_gpus else (),
-        started_at=job.started_at,
+        started_at=started_at,
         checkpointed_at=job.checkpointed_at,
         preempt_by=attempt.stop_for_job if preempting and attempt is not None else None,
+        suspended_at=job.suspended_at,
+        suspend=attempt.suspend if attempt is not None and gone_by is None else "",
+        gone_by=gone_by,
     )
 
 

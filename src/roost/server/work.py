@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 
 from roost.core.model import Gpu
 from roost.core.scheduler.events import Event
+from roost.core.scheduler.limits import part_of
 from roost.core.scheduler.scheduler import Scheduler
 from roost.server.board import Board, RulesInForce
 from roost.server.ledger import Ledger
@@ -135,6 +136,22 @@ class Work:
         self.holding.setdefault(allocation.job, []).append(allocation.id)
         if not stored:
             self.new_allocations[allocation.id] = None
+
+    def hold(self, job: JobRecord) -> None:
+        """The job holds what it was granted from now on."""
+        for grant in job.granted:
+            number, self.next_allocation = self.next_allocation, self.next_allocation + 1
+            gpu = self.gpus.get(grant.gpu_uuid)
+            share = 1.0
+            if grant.memory_bytes is not None and gpu is not None:
+                share = part_of(job.request, gpu)
+            held = AllocationRecord(
+                id=number, gpu_uuid=grant.gpu_uuid, job=job.id, attempt=job.attempt,
+                user=job.user, group=job.group, priority_class=job.priority_class.value,
+                memory_bytes=grant.memory_bytes, share=share, from_at=self.now,
+                held_through=self.now,
+            )  # fmt: skip
+            self.add_allocation(held)
 
     def release(self, job: int, at: float) -> None:
         """Ends what the job holds: held seconds and figures are stored with the next commit."""

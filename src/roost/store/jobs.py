@@ -23,14 +23,16 @@ _said = msgspec.json.Decoder(Said)
 _source = msgspec.json.Decoder(Source)
 _PLAIN = (
     "id", "user", "uid", "group", "name", "submitted_at", "begin_at", "started_at", "ended_at",
-    "checkpointed_at", "exit_code", "signal", "text", "gpu_s", "busy_s", "observed_s", "energy_j",
-    "peak_memory_bytes", "cpu_s", "restarts", "attempt", "array_id", "array_index", "array_limit",
-    "held", "requeue", "pty", "directory", "output", "input_id",
+    "checkpointed_at", "suspended_at", "suspended_s", "exit_code", "signal", "text", "gpu_s",
+    "busy_s", "observed_s", "energy_j", "peak_memory_bytes", "cpu_s", "restarts", "attempt",
+    "array_id", "array_index", "array_limit", "held", "requeue", "pty", "directory", "output",
+    "input_id",
 )  # fmt: skip
 
 
 CHANGING = (
-    "state", "begin_at", "started_at", "ended_at", "checkpointed_at", "exit_code", "signal",
+    "state", "begin_at", "started_at", "ended_at", "checkpointed_at", "suspended_at", "suspended_s",
+    "exit_code", "signal",
     "end_reason", "text", "said", "gpu_s", "busy_s", "observed_s", "energy_j", "peak_memory_bytes",
     "cpu_s", "restarts", "attempt", "held", "granted", "source",
 )  # fmt: skip

@@ -69,6 +69,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     started_at: float | None = None
     ended_at: float | None = None
     checkpointed_at: float | None = None
+    suspended_at: float | None = None
+    suspended_s: float = 0.0
     exit_code: int | None = None
     signal: int | None = None
     end_reason: EndReason | None = None
@@ -97,6 +99,14 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     input_id: int = 0
     wait: Wait | None = None
 
+    @property
+    def latest_end(self) -> float | None:
+        """When its walltime is over; None where it has none, does not run or is suspended."""
+        walltime_s = self.request.walltime_s
+        if self.started_at is None or walltime_s is None or self.suspended_at is not None:
+            return None
+        return self.started_at + self.suspended_s + walltime_s
+
     def output_file(self) -> bytes | None:
         """The path that `output` stands for in this job."""
         return self.output and output_path(
@@ -124,7 +134,8 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """One attempt: when it was decided, why it was told to stop, how it ended."""
+    """One attempt: when it was decided, why it was told to stop, how it ended. `suspend`: how it
+    is suspended, or just being, keeping `suspend_bytes` of each GPU at the most; "" if not."""
 
     job: int
     attempt: int
@@ -137,6 +148,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True):
     stop_requeue: bool | None = None
     stop_for_job: int | None = None
     stop_rule: str | None = None
+    suspend: str = ""
+    suspend_bytes: int | None = None
     end_reason: EndReason | None = None
     exit_code: int | None = None
     signal: int | None = None

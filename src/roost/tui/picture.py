@@ -78,6 +78,7 @@ class Job:
     command: str = ""
     restarts: int = 0
     gpu_compute_percent: int | None = None
+    suspended_s: float = 0.0
 
     @property
     def holds(self) -> bool:
@@ -87,7 +88,9 @@ class Job:
     def ends_at(self) -> float | None:
         if not self.holds or self.started_at is None or self.walltime_s is None:
             return None
-        return self.started_at + self.walltime_s
+        if self.state == "SUSPENDED":
+            return None
+        return self.started_at + self.suspended_s + self.walltime_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,6 +335,7 @@ def _job(row: Mapping[str, object]) -> Job:
         command=_command(row.get("command")),
         restarts=_whole(row, "restarts") or 0,
         gpu_compute_percent=_whole(asked, "gpu_compute_percent"),
+        suspended_s=_number(row, "suspended_s") or 0.0,
     )
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from roost.core.rules.load import load
 from tests.core.scheduler.gallery_made import Made, book, inventory, situation
-from tests.core.scheduler.pictures import NO_MIN_RUN, World
+from tests.core.scheduler.pictures import IN_PLACE, NO_MIN_RUN, World
 
 # -- GPUs ------------------------------------------------------------------------------------------
 
@@ -242,3 +242,40 @@ def a_gpu_is_free_and_the_scheduler_is_about_to_give_it() -> Made:
     world = World(1)
     number = world.job("alice").id
     return world, number
+
+
+# -- suspended where they are ----------------------------------------------------------------------
+
+
+def _suspended(time: str | None, **more: int) -> World:
+    """li's background job stands still under bob's urgent one."""
+    world = World(1, IN_PLACE, **more)
+    world.submit("li", which="background", time="2h", cpus=4)
+    world.submit("bob", which="urgent", time=time, cpus=4)
+    world.give_way()
+    return world
+
+
+@situation
+def a_job_that_is_suspended_for_an_urgent_one() -> Made:
+    return _suspended(None), 1
+
+
+@situation
+def a_job_that_is_suspended_for_an_urgent_one_with_a_time_limit() -> Made:
+    return _suspended("1h"), 1
+
+
+@situation
+def a_suspended_job_whose_gpu_is_free_again_but_its_cpus_are_not() -> Made:
+    world = _suspended("1h", cpus=8)
+    world.submit("wu", 0, cpus=4)
+    world.end(2)
+    world.submit("eve", 0, cpus=4)
+    return world, 1
+
+
+@situation
+def a_gpu_on_which_a_job_stands_still() -> Made:
+    world = _suspended("1h")
+    return world, world.submit("alice")

@@ -49,6 +49,7 @@ from roost.core.scheduler.scheduler import Scheduler
 from roost.core.text.wait import render_wait
 
 GIB = 1 << 30
+IN_PLACE = '[classes.background]\nmin_run = "0s"\ngive_way = "suspend"\nsuspend_memory = "4G"\n'
 NO_MIN_RUN = '[classes.background]\nmin_run = "0s"\n[classes.regular]\nmin_run = "0s"\n'
 
 

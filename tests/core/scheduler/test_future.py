@@ -14,7 +14,7 @@ from roost.core.scheduler.events import BookingsChanged
 from roost.core.scheduler.future import FARTHEST_S
 from roost.core.text.forecast import render_unknown
 from tests.core.scheduler.living import NEVER, EndsAt, LivingWorld
-from tests.core.scheduler.pictures import gpus_of, servers_of
+from tests.core.scheduler.pictures import IN_PLACE, gpus_of, servers_of
 
 MACHINES: list[list[Gpu]] = [gpus_of(4), gpus_of(3, "pairs"), servers_of(2, 2)]
 RULES = {
@@ -27,9 +27,7 @@ RULES = {
         "[windows.long]\njobs_over = '1h'\nopen = ['01:00-06:00', '08:00-14:00']\n"
         'at_close = "end"\nnotice = "10m"\n'
     ),
-    "in place": (
-        '[classes.background]\nmin_run = "0s"\ngive_way = "suspend"\nsuspend_memory = "4G"\n'
-    ),
+    "in place": IN_PLACE,
     "shares": "shared_gpus = [0]\n",
 }
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 MOST_COST = 100_000
 STEP_COST = 10
 MOST_NAMED = 3
-WAITING = (JobState.PENDING, JobState.SUSPENDED)
 # Nothing ends any more and for so long no change of hour, window or month lets anybody start: then
 # none will. Longer than two months, after which budgets have been renewed.
 QUIET_S = 63 * 86400.0
@@ -94,7 +93,7 @@ class Run:
         self._quiet_since = state.now
         self._until = state.now + FARTHEST_S
         self.started: dict[int, float] = {}
-        self._waiting = {n for n, e in state.entries.items() if e.state in WAITING}
+        self._waiting = {n for n, e in state.entries.items() if e.state.waits}
         for number in state.active:
             entry = state.entries[number]
             if entry.suspend:

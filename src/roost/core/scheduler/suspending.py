@@ -75,9 +75,9 @@ def give_way(state: State, victim: Entry, claimant: Entry, in_place: bool) -> Pr
         return preempt(state, victim, claimant)
     rules = state.rules.classes[victim.job.priority_class]
     state.told_to_end(victim, JobState.PREEMPTING, rules.grace_s)
-    victim.suspend, victim.preempted_for = rules.give_way, claimant.job.id
-    most_bytes = rules.suspend_bytes if rules.give_way == "suspend" else None
     how = "freeze" if rules.give_way == "suspend" else "checkpoint"
+    most_bytes = rules.suspend_bytes if how == "freeze" else None
+    victim.suspend, victim.preempted_for = how, claimant.job.id
     return Suspend(
         victim.job.id, victim.attempt, claimant.job.id, how, most_bytes, _rule(victim, claimant)
     )

@@ -165,6 +165,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "fact.start": ("started", "开始"),
     "fact.end": ("ended at", "结束"),
     "fact.ran": ("ran for", "运行时长"),
+    "fact.suspended": ("suspended for", "暂停时长"),
     "fact.array": ("array", "数组"),
     "fact.after": ("after jobs", "依赖作业"),
     "fact.restarts": ("restarts", "重启次数"),

@@ -12,7 +12,6 @@ from roost.core.attribution.show import ROW_KEYS, text_of, who_rows
 from roost.core.text.catalogue import say
 from roost.server.api.context import Call
 from roost.server.api.render import iso
-from roost.store.records import JobRecord
 
 
 def holder_rows(call: Call, attribution: Attribution) -> list[dict[str, Any]]:
@@ -24,18 +23,11 @@ def holder_rows(call: Call, attribution: Attribution) -> list[dict[str, Any]]:
     for row in rows:
         row["since"] = iso(row["since"], zone)
         job = jobs.get(row["job"]) if row["job"] is not None else None
-        row["until"] = iso(_latest_end(job), zone) if job is not None else None
+        row["until"] = iso(job.latest_end, zone) if job is not None else None
         row["reason_text"] = (
             say(call.language, f"attribution.reason_{row['reason']}") if row["reason"] else None
         )
     return rows
-
-
-def _latest_end(job: JobRecord) -> float | None:
-    """When its walltime is over; None where it has none, or does not run."""
-    if job.started_at is None or job.request.walltime_s is None:
-        return None
-    return job.started_at + job.request.walltime_s
 
 
 def _given_only(

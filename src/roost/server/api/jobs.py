@@ -152,7 +152,7 @@ async def why(number: Number, call: Caller, lang: str | None = None) -> Response
     language = accepted_language(lang[:16]) if lang else call.language
     job = await found(call, number)
     wait: Wait | None = None
-    if job.state is JobState.PENDING:
+    if job.state.waits:
         told, future = await call.context.intend(Explain(number))
         wait = await asyncio.wrap_future(call.context.control.foresight.ask(future, told))
     return answer(why_json(job, wait, language, call.context.time_zone, call.context.clock()))

@@ -272,6 +272,8 @@ class JobOut(_Out):
     submit_time: str
     begin_time: str | None
     start_time: str | None
+    suspended_time: str | None
+    suspended_s: float
     end_time: str | None
     exit_code: int | None
     signal: int | None

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from roost.core.model import Gpu, JobState
+from roost.core.model import Gpu
 from roost.core.scheduler.decisions import Reason, Wait
 from roost.core.text.catalogue import say
 from roost.core.text.forecast import render_unknown
@@ -118,7 +118,7 @@ class Jobs:
         return msgspec.Raw(whole)
 
     def _wait(self, job: JobRecord, language: str, time_zone: str) -> bytes:
-        if job.state is not JobState.PENDING:
+        if not job.state.waits:
             return b"null"
         now = time.time()
         reasons = job.wait.reasons if job.wait is not None else ()
@@ -172,6 +172,8 @@ def job_json(
         "submit_time": iso(job.submitted_at, time_zone),
         "begin_time": iso(job.begin_at, time_zone),
         "start_time": iso(job.started_at, time_zone),
+        "suspended_time": iso(job.suspended_at, time_zone),
+        "suspended_s": round(job.suspended_s, 3),
         "end_time": iso(job.ended_at, time_zone),
         "exit_code": job.exit_code,
         "signal": job.signal,

@@ -51,11 +51,13 @@ from roost.wire.messages import (
     ListAttempts,
     Observed,
     Refused,
+    ResumeJob,
     Samples,
     SamplesSince,
     SignalJob,
     SignInChecked,
     StopJob,
+    SuspendJob,
     Welcome,
 )
 
@@ -115,6 +117,12 @@ class AgentEngine:
 
     def end(self, job: int, attempt: int, reason: EndReason, grace_s: float) -> None:
         self._send(StopJob(job=job, attempt=attempt, reason=reason, grace_s=grace_s))
+
+    def suspend(self, job: int, attempt: int, how: str) -> None:
+        self._send(SuspendJob(job=job, attempt=attempt, how=how))
+
+    def resume(self, job: int, attempt: int) -> None:
+        self._send(ResumeJob(job=job, attempt=attempt))
 
     def forget(self, job: int, attempt: int) -> None:
         self._send(ForgetJob(job=job, attempt=attempt))

@@ -47,7 +47,7 @@ class Disconnected:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """An attempt started, checkpointed or ended. Ends are repeated until `forget`."""
+    """An attempt started, checkpointed, stood still or ended. Ends are repeated until `forget`."""
 
     attempt: AttemptState
 
@@ -116,6 +116,12 @@ class Engine(Protocol):
 
     def end(self, job: int, attempt: int, reason: EndReason, grace_s: float) -> None:
         """Signal, grace, kill; a later call with less grace shortens it."""
+
+    def suspend(self, job: int, attempt: int, how: str) -> None:
+        """Lets its processes stand still, "freeze" or "checkpoint"; the answer is its state."""
+
+    def resume(self, job: int, attempt: int) -> None:
+        """Lets them go on."""
 
     def forget(self, job: int, attempt: int) -> None:
         """The end is stored: the engine's record may go."""
