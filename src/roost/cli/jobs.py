@@ -88,6 +88,8 @@ def where(job: Any, now: Any, say: Callable[..., str]) -> str:
         if job.get("held"):
             return say("is_held")
         return str(job.get("wait") or "")
+    if state == "SUSPENDED":
+        return str(job.get("wait") or say("is_suspended"))
     if state in ENDED:
         return ending(job, say)
     indices = job.get("gpu_indices")
@@ -97,7 +99,7 @@ def where(job: Any, now: Any, say: Callable[..., str]) -> str:
     start = fmt.epoch(job.get("start_time"))
     left = None
     if walltime and start is not None:
-        left = start + walltime - (fmt.epoch(now) or start)
+        left = start + walltime + (job.get("suspended_s") or 0.0) - (fmt.epoch(now) or start)
     left_text = say("ends_within", span=fmt.span(left)) if left is not None else ""
     return (text + left_text).lstrip(",， ")
 

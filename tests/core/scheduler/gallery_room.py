@@ -270,8 +270,8 @@ def a_job_that_is_suspended_for_an_urgent_one_with_a_time_limit() -> Made:
 def a_suspended_job_whose_gpu_is_free_again_but_its_cpus_are_not() -> Made:
     world = _suspended("1h", cpus=8)
     world.submit("wu", 0, cpus=4)
-    world.end(2)
     world.submit("eve", 0, cpus=4)
+    world.end(2)
     return world, 1
 
 

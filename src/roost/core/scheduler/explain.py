@@ -317,7 +317,8 @@ class Explainer:
         for slot in self._pool.slots:
             kept = slot.claim not in (None, entry.job.id) or slot.gpu.uuid in barred
             if self._pool.fits(slot, entry) and not slot.foreign_bytes and not kept:
-                for number in slot.occupants:
+                # One that is suspended there has its turn after the others.
+                for number in slot.occupants if slot.frozen is None else (slot.frozen,):
                     gpus[number] = gpus.get(number, 0) + 1
         ends = sorted(
             (end_for(state, state.entries[number], entry), number) for number in state.active

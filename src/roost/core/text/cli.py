@@ -115,6 +115,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "state.OUT_OF_MEMORY": ("ran out of its memory", "超过内存上限"),
     "state.NODE_FAIL": ("was lost with the server", "因服务器故障丢失"),
     "is_held": ("held, until roost release", "已暂缓，直到 roost release"),
+    "is_suspended": ("suspended", "已暂停"),
     "on_gpus": ("GPU {gpus}", "GPU {gpus}"),
     "ends_within": (", at most {span} more", "，最多还剩 {span}"),
     "by_signal": ("signal {signal}", "信号 {signal}"),

@@ -196,8 +196,8 @@ MESSAGES = {
     ),
     "suspended": (
         "suspended since {since_at} to make room for job {job} of {user}; goes on where it"
-        " stopped as soon as its {gpus_text} are free again",
-        "自 {since_at} 起暂停，为 {user} 的作业 {job} 让出 GPU；所占的 {gpus_text}空出后从原处继续",
+        " stopped as soon as nobody else is on its GPUs",
+        "自 {since_at} 起暂停，为 {user} 的作业 {job} 让出 GPU；GPU 重新空出后从原处继续",
     ),
     "suspended_until": (
         "suspended since {since_at} to make room for job {job} of {user}, which ends by {end_at}"
