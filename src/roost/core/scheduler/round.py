@@ -304,14 +304,15 @@ class Round:
 
     def _try(self, entry: Entry, way: Sequence[Reservation], told: bool = False) -> bool:
         """Starts the job, or makes room for it; False where it has to wait for others. `told`:
-        they were asked to go for it before."""
+        only of those who were asked to go for it before."""
         if self._place(entry, way):
             return True
         # Who gives way takes a while.
         graces = (each.grace_s for each in self._state.rules.classes.values())
-        slack_s = 0.0 if told else max(graces)
-        banned = self._pool.barred(entry, way, slack_s)
+        banned = self._pool.barred(entry, way, 0.0 if told else max(graces))
         found = plan(self._state, self._pool, entry, banned, self._victims, self._order)
+        if told and found is not None and found.victims:
+            return False
         if found is None:
             self.wanting = self.wanting or self._takes(entry.job.priority_class)
             return False
