@@ -227,7 +227,10 @@ class Days(RuleBasedStateMachine):
             yielding = {
                 n
                 for n in world.held
-                if world.now < world.ending_since.get(n, 0.0) + 60 + STUCK_AFTER_S
+                if (
+                    world.now < world.ending_since.get(n, 0.0) + 60 + STUCK_AFTER_S
+                    and not (n in world.suspending and job.request.shared)
+                )
                 or (
                     world.states[n] in (JobState.STARTING, JobState.RUNNING)
                     and world.jobs[n].priority_class is PriorityClass.BACKGROUND

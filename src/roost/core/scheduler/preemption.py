@@ -100,6 +100,8 @@ def _yields(state: State, entry: Entry, number: int) -> bool:
     victim = state.entries[number]
     preempts = state.rules.classes[entry.job.priority_class].preempts
     still = victim.state is JobState.SUSPENDED and victim.job.priority_class in preempts
+    if victim.suspend:
+        return state.ending_soon(number) and victim.job.priority_class in preempts
     return state.ending_soon(number) or still or may_preempt(state, entry, victim)
 
 
@@ -249,31 +251,64 @@ def _cheapest(items: list[Item], short: tuple[int, int, int]) -> tuple[int, ...]
 
 
 def _plan_share(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
-    """For a share: the GPU marked shared on which the room costs least."""
+    """For a share: the GPU marked shared on which the room costs least. What is then still short of
+    CPUs and memory comes from jobs anywhere."""
     request = entry.job.request
     best: tuple[int, int, tuple[int, ...], int] | None = None
-    chosen: Slot | None = None
-    cpus, memory_bytes = pool.room_for(entry)
+    chosen: tuple[Slot, frozenset[int]] | None = None
     for slot in pool.share_for(entry, banned):
-        victims = _cheapest_on(state, entry, slot)
-        if victims is None:
+        there = _cheapest_on(state, entry, slot)
+        ending = frozenset(filter(state.ending_soon, slot.occupants))
+        found = None if there is None else _with_cpus(state, pool, entry, {*there}, ending)
+        if found is None:
             continue
-        gone = [state.entries[n] for n in (*victims, *filter(state.ending_soon, slot.occupants))]
-        room = cpus + sum(one.job.request.cpus for one in gone)
-        memory = memory_bytes + sum(one.job.request.memory_bytes or 0 for one in gone)
-        if room < request.cpus or memory < (request.memory_bytes or 0) or not gone:
-            continue
+        victims, helping = found
         loss = sum(state.entries[n].lost_work(state.now) for n in victims)
         rank = (loss, len(victims), victims, slot.order)
-        if best is None or rank < best:
-            best, chosen = rank, slot
+        if helping and (best is None or rank < best):
+            best, chosen = rank, (slot, helping)
     if best is None or chosen is None:
         return None
-    victims = best[2]
-    ending = [number for number in chosen.occupants if state.ending_soon(number)]
-    helping = tuple(sorted({*victims, *ending}))
-    units = share_units(request, chosen.gpu)
-    return Plan(victims, Claim((chosen.gpu.uuid,), helping, units))
+    slot, helping = chosen
+    units = share_units(request, slot.gpu)
+    return Plan(best[2], Claim((slot.gpu.uuid,), tuple(sorted(helping)), units))
+
+
+def _with_cpus(
+    state: State, pool: Pool, entry: Entry, victims: set[int], ending: frozenset[int]
+) -> tuple[tuple[int, ...], frozenset[int]] | None:
+    """These victims with those whose CPUs and memory are needed too, and all that help the job by
+    going; None where that is not enough."""
+    request = entry.job.request
+    cpus, memory_bytes = pool.room_for(entry)
+
+    def short(gone: Collection[int]) -> tuple[int, int, int]:
+        """Of GPUs, CPUs and GiB of memory, with these gone."""
+        others = [state.entries[number] for number in gone]
+        cores = request.cpus - cpus - sum(one.cpus_held for one in others)
+        size = (request.memory_bytes or 0) - memory_bytes
+        size -= sum(one.job.request.memory_bytes or 0 for one in others)
+        return 0, max(0, cores), max(0, -(-size // GIB))
+
+    helping = frozenset({*victims, *ending})
+    if any(short(helping)):
+        elsewhere = _claimed_by_others(state, entry)
+        helping |= {
+            number
+            for number in state.active
+            if state.ending_soon(number)
+            and number not in elsewhere
+            and not state.entries[number].suspend
+        }
+    items = [
+        _item(state, (number,), 0, in_place=False)
+        for number in state.active
+        if number not in helping and may_preempt(state, entry, state.entries[number])
+    ]
+    more = _cheapest(items, short(helping))
+    if more is None:
+        return None
+    return tuple(sorted({*victims, *more})), helping | {*more}
 
 
 def _cheapest_on(state: State, entry: Entry, slot: Slot) -> tuple[int, ...] | None:
@@ -285,6 +320,8 @@ def _cheapest_on(state: State, entry: Entry, slot: Slot) -> tuple[int, ...] | No
         there = sorted(slot.occupants)
         if room < need or not all(_yields(state, entry, number) for number in there):
             return None
+        if any(state.entries[number].suspend for number in there):
+            return None  # just being suspended, for somebody else: it will not be gone
         return tuple(number for number in there if not state.ending_soon(number))
     coming = [number for number in slot.shares if state.ending_soon(number)]
     need -= room - slot.promised_bytes + sum(slot.shares[number] for number in coming)

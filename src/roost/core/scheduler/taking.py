@@ -59,7 +59,7 @@ class Victims:
                 continue
             if number in slots:
                 slots[number].append(slot)
-            elif state.ending_soon(number):
+            elif state.ending_soon(number) and not state.entries[number].suspend:
                 coming.append(slot)
             else:
                 slots[number] = [slot]

@@ -46,7 +46,7 @@ def routes() -> list[tuple[str, str]]:
         for part in PARTS
         for route in part.router.routes
         if isinstance(route, APIRoute)
-        for method in route.methods
+        for method in route.methods or ()
     ]
     return sorted(found, key=lambda one: (one[1], one[0]))
 
