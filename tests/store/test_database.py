@@ -10,7 +10,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import text
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, text
 
 from roost.core.model import EndReason, Grant, JobState, PriorityClass, Request
 from roost.store import arrays, jobs, ledger, log
@@ -262,29 +265,32 @@ def test_a_share_of_a_gpu_comes_back_with_its_compute(store: Store) -> None:
         assert jobs.live_jobs(connection) == [shared, job(2)]
 
 
-def test_the_newest_schema_is_the_one_that_is_named() -> None:
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-
+def migrations() -> Config:
     config = Config()
     config.set_main_option("script_location", "roost.store:migrations")
-    assert ScriptDirectory.from_config(config).get_current_head() == HEAD
+    return config
 
 
-def test_jobs_of_a_database_from_before_there_were_shares_of_compute_have_none(
-    tmp_path: Path,
-) -> None:
+def test_the_newest_schema_is_the_one_that_is_named() -> None:
+    assert ScriptDirectory.from_config(migrations()).get_current_head() == HEAD
+
+
+@pytest.mark.parametrize("version", [f"{n:04}" for n in range(1, int(HEAD))])
+def test_a_database_of_each_older_schema_keeps_its_jobs(tmp_path: Path, version: str) -> None:
     path = tmp_path / "roost.db"
-    store = open_sqlite(path)
-    with store.write() as connection:
-        jobs.add_jobs(connection, [job(1)])
-    store.close()
-    with closing(sqlite3.connect(path)) as old:
-        old.execute("ALTER TABLE jobs DROP COLUMN gpu_compute_percent")
-        for later in ("web_sessions", "api_tokens"):  # what newer migrations make is not there yet
-            old.execute(f"DROP TABLE {later}")
-        old.execute("UPDATE alembic_version SET version_num = '0002'")
-        old.commit()
+    config, engine = migrations(), create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, version)
+        rows = connection.exec_driver_sql("PRAGMA table_info(jobs)")
+        columns = [row[1] for row in rows]
+        written = {name: value for name, value in jobs.job_row(job(1)).items() if name in columns}
+        names = ", ".join(f'"{name}"' for name in written)
+        marks = ", ".join("?" for _ in written)
+        connection.exec_driver_sql(
+            f"INSERT INTO jobs ({names}) VALUES ({marks})", tuple(written.values())
+        )
+    engine.dispose()
     store = open_sqlite(path)
     with store.read() as connection:
         assert jobs.live_jobs(connection) == [job(1)]

@@ -63,8 +63,9 @@ def claim_holds(state: State, entry: Entry) -> bool:
         if request.gpu_memory_bytes is None:
             if slot.foreign_bytes or not all(state.ending_soon(n) for n in slot.holders):
                 return False
-        elif (
-            slot.frozen is not None and not state.ending_soon(slot.frozen)
-        ) or slot.gpu.memory_bytes - slot.foreign_bytes < request.gpu_memory_bytes:
+            continue
+        if slot.frozen is not None and not state.ending_soon(slot.frozen):
+            return False
+        if slot.gpu.memory_bytes - slot.foreign_bytes < request.gpu_memory_bytes:
             return False
     return True
