@@ -6,7 +6,6 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,7 @@ from sqlalchemy import create_engine, text
 
 from roost.core.model import EndReason, Grant, JobState, PriorityClass, Request
 from roost.store import arrays, jobs, ledger, log
-from roost.store.database import HEAD, Store, open_sqlite, open_url
+from roost.store.database import APPLICATION_ID, HEAD, Store, open_sqlite, open_url
 from roost.store.errors import StoreError
 from roost.store.records import (
     AllocationRecord,
@@ -280,6 +279,7 @@ def test_a_database_of_each_older_schema_keeps_its_jobs(tmp_path: Path, version:
     path = tmp_path / "roost.db"
     config, engine = migrations(), create_engine(f"sqlite:///{path}")
     with engine.begin() as connection:
+        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
         config.attributes["connection"] = connection
         command.upgrade(config, version)
         rows = connection.exec_driver_sql("PRAGMA table_info(jobs)")
