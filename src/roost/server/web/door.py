@@ -138,11 +138,9 @@ class Door:
         signed = self._signed(scope["method"], headers, is_public)
         if signed is not None:
             scope[SIGNED] = signed
-            await self._api(scope, receive, send)
-            return
-        if not is_public:
+        elif not is_public:
             raise RefusalError(401, "signin.not_signed_in")
-        await self._small(scope, receive, send)
+        await (self._small if is_public else self._api)(scope, receive, send)
 
     def _signed(self, method: str, headers: _Headers, is_public: bool) -> Signed | None:
         """By what it comes in; None for a stranger. Raises RefusalError for a token, a session or
