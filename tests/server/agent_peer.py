@@ -7,6 +7,7 @@ It executes nothing: a job's command is `sleep SECONDS EXIT_CODE`, which it "run
 from __future__ import annotations
 
 import os
+import pwd
 import socket
 import threading
 import time
@@ -29,12 +30,15 @@ from roost.core.observation import (
 from roost.wire.frames import encode, requests
 from roost.wire.messages import (
     PROTOCOL_VERSION,
+    AccountsChecked,
     AgentMessage,
     AgentRequest,
     AttemptChanged,
     AttemptEnd,
     Attempts,
     AttemptState,
+    CheckAccounts,
+    CheckSignIn,
     Configure,
     Done,
     ForgetJob,
@@ -53,11 +57,19 @@ from roost.wire.messages import (
     SamplesSince,
     Scan,
     SignalJob,
+    SignInChecked,
     StopJob,
     Welcome,
 )
 
 GIB = 1024**3
+
+
+def uid_of(user: str) -> int | None:
+    try:
+        return pwd.getpwnam(user).pw_uid
+    except (KeyError, ValueError):
+        return None
 
 
 @dataclass
@@ -195,6 +207,14 @@ class AgentPeer:
                 self.records.pop((message.job, message.attempt), None)
             case Scan():
                 self._say(Observed(self.observe(), message.request), connection)
+            case CheckSignIn():
+                uid, answer = uid_of(message.user), SignInChecked(message.request, "refused")
+                if uid is not None and message.password == "right":
+                    answer = SignInChecked(message.request, "accepted", message.user, uid)
+                self._say(answer, connection)
+            case CheckAccounts():
+                found = {user: uid for user in message.users if (uid := uid_of(user)) is not None}
+                self._say(AccountsChecked(message.request, found), connection)
             case FreeProcesses():
                 freed = tuple(Freed(i.pid, i.start_ticks, "ended") for i in message.items)
                 gone = {i.pid for i in message.items}
