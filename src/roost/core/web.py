@@ -86,7 +86,7 @@ def _address(http: str) -> tuple[str, int]:
         host = host[1:-1]
         if literal(host) is None:
             raise WebError("bad_address", address=http)
-    elif literal(host) is None and not _NAME.fullmatch(host):
+    elif ":" in host or not _NAME.fullmatch(host):
         raise WebError("bad_address", address=http)
     if not (port.isascii() and port.isdigit() and len(port) < 6 and int(port) < 65536):
         raise WebError("bad_address", address=http)
