@@ -6,16 +6,19 @@ import concurrent.futures
 import os
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from roost.agent.signin import asked
+from roost.machine.signin import Question
 from tests.real import rig
 from tests.real.web_rig import Answer, Browser, free_port, set_password
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: accounts, passwords, PAM")
 PASSWORDS = {"ann": "plain-Pass 1", "umlaut": "Grüße, 早上好 ñ", "long": "x" * 500}
+SERVICE = Path("/etc/pam.d/roost")
 SHUT = ("locked", "expired", "mustchange", "nopassword", "nologin")
 
 
@@ -184,3 +187,43 @@ def test_too_many_tries_of_an_account_or_an_address(running: rig.Daemon, port: i
     assert Browser(port, source="127.0.1.77").sign_in("rsi-guessed", "secret-1").status == 429
     # Nobody else is kept out by it.
     assert Browser(port).sign_in("rsi-ann", PASSWORDS["ann"]).status == 200
+
+
+@pytest.fixture
+def service() -> Iterator[Callable[[str], None]]:
+    """Writes the PAM service `roost`, with lines of the test's own before Debian's."""
+    if SERVICE.exists():
+        pytest.fail(f"{SERVICE} is this machine's own: the test would have to replace it")
+
+    def write(lines: str) -> None:
+        made = SERVICE.with_name(".roost-test")
+        made.write_text(f"{lines}\n@include common-auth\n@include common-account\n")
+        made.rename(SERVICE)
+
+    yield write
+    SERVICE.unlink(missing_ok=True)
+
+
+def test_the_service_file_has_its_say(
+    running: rig.Daemon, port: int, service: Callable[[str], None]
+) -> None:
+    service("account required pam_succeed_if.so quiet user != rsi-umlaut")
+    barred = Browser(port, source="127.0.2.1").sign_in("rsi-umlaut", PASSWORDS["umlaut"])
+    assert barred.status == 401
+    assert Browser(port, source="127.0.2.2").sign_in("rsi-ann", PASSWORDS["ann"]).status == 200
+
+
+def test_pam_that_hangs_is_ended_and_answers_nothing(
+    people: dict[str, rig.Account], service: Callable[[str], None]
+) -> None:
+    service(
+        "auth [success=1 default=ignore] pam_succeed_if.so quiet user != rsi-long\n"
+        "auth required pam_exec.so /bin/sleep 61.25"
+    )
+    began = time.monotonic()
+    answer = asked(Question(("rsi-long",), 0, PASSWORDS["long"]), within_s=2.0)
+    assert answer.outcome == "unavailable"
+    assert time.monotonic() - began < 6
+    left = subprocess.run(["pgrep", "-fx", "/bin/sleep 61.25"], capture_output=True, text=True)
+    assert left.stdout == ""
+    assert asked(Question(("rsi-ann",), 0, PASSWORDS["ann"])).outcome == "accepted"

@@ -139,8 +139,7 @@ def asked(question: Question, within_s: float = WITHIN_S) -> Answer:
         try:
             said, _ = process.communicate(msgspec.msgpack.encode(question), within_s)
         except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            end_tree(process.pid)
             return Answer("unavailable", why=f"PAM did not answer within {within_s:g} s")
     try:
         return msgspec.msgpack.decode(said, type=Answer)
@@ -148,3 +147,20 @@ def asked(question: Question, within_s: float = WITHIN_S) -> Answer:
         return Answer(
             "unavailable", why=f"the process that asks PAM ended with {process.returncode}"
         )
+
+
+def end_tree(pid: int) -> None:
+    """Ends a child of ours and all below it, also what a PAM module put into a session of its own.
+
+    Each is stopped before its children are named: none of their pids becomes another's meanwhile.
+    """
+    try:
+        os.kill(pid, signal.SIGSTOP)
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                for child in file.read().split():
+                    end_tree(int(child))
+    except OSError as error:
+        log.info("a process of a sign-in had gone, or its children are not told", why=str(error))
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

@@ -96,6 +96,7 @@ class People:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[float, Person]] = {}
+        self._placed: dict[int, tuple[Person, Rules, Person]] = {}
         self._asking: dict[int, asyncio.Task[Person]] = {}
 
     async def person(self, uid: int, rules: Rules) -> Person:
@@ -111,7 +112,10 @@ class People:
             self._known[uid] = (time.monotonic(), person)
         else:
             person = remembered[1]
-        return placed(person, rules)
+        kept = self._placed.get(uid)
+        if kept is None or kept[0] is not person or kept[1] is not rules:
+            kept = self._placed[uid] = person, rules, placed(person, rules)
+        return kept[2]
 
     def forget(self, uid: int) -> None:
         """Look that account up anew."""
