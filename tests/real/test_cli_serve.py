@@ -170,6 +170,9 @@ def test_install_into_a_folder_writes_every_file_and_again_changes_nothing(tmp_p
 
     shown = typed("install", "--dry-run", "--root", str(tmp_path))
     assert not any(tmp_path.iterdir())
+    pam = tmp_path / "etc/pam.d"
+    pam.mkdir(parents=True)
+    (pam / "common-auth").write_text("auth required pam_unix.so\n")
     typed("install", "--root", str(tmp_path))
     written = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.*"))
     for name in ("roost-agent.service", "roost-server.service", "roost-jobs.service"):
@@ -181,6 +184,8 @@ def test_install_into_a_folder_writes_every_file_and_again_changes_nothing(tmp_p
     again = typed("install", "--root", str(tmp_path))
     assert "write " not in again
     assert rules.read_text() == "# ours\n"
+    assert "@include common-auth" in (pam / "roost").read_text()
+    (pam / "common-auth").unlink()
     typed("uninstall", "--root", str(tmp_path))
     left = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert left == [rules]

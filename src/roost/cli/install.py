@@ -49,6 +49,14 @@ def files(python: str) -> list[File]:
     return found
 
 
+def pam_files(root: str) -> list[File]:
+    """The PAM service for signing in, in the words of the system below `root`."""
+    for marker, text in units.PAM_SERVICES.items():
+        if os.path.exists(below(root, f"{units.PAM_FOLDER}/{marker}")):
+            return [File(units.PAM, units.PAM_HEAD + text, keep=True)]
+    return []
+
+
 def install(context: Context) -> int:
     root, dry = context.option("root", "/"), bool(context.option("dry_run"))
     must_be_root(dry, root)
@@ -60,6 +68,8 @@ def install(context: Context) -> int:
     changed = False
     for file in files(sys.executable):
         changed |= write(context, root, file, dry)
+    for file in pam_files(root):
+        write(context, root, file, dry)
     if here:
         entry = account.find()
         for path in (units.STATE, units.RUNTIME):
@@ -101,6 +111,7 @@ def uninstall(context: Context) -> int:
     for file in files(sys.executable):
         if not file.keep or purge:
             remove(context, below(root, file.path), dry)
+    remove(context, below(root, units.PAM), dry)
     kept = [below(root, path) for path in (units.RULES, units.STATE)]
     kept = [path for path in kept if os.path.exists(path)]
     if purge:

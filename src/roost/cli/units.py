@@ -12,10 +12,23 @@ STATE = "/var/lib/roost"
 RUNTIME = "/run/roost"
 SOCKET = f"{RUNTIME}/roost.sock"
 RULES = "/etc/roost/rules.toml"
+PAM_FOLDER = "/etc/pam.d"
+PAM = f"{PAM_FOLDER}/roost"
 HEAD = "# Written by `roost install`; changes go to {name}.d/*.conf (systemctl edit).\n"
 
 SYSUSERS = f'u roost - "Roost server" {STATE} -\n'
 TMPFILES = f"d {STATE} 1775 root roost -\nd {RUNTIME} 1775 root roost -\n"
+
+
+# What stands in the folder tells the family of the system; none of them: PAM's `login` is used.
+PAM_SERVICES = {
+    "common-auth": "auth required pam_nologin.so\n@include common-auth\n@include common-account\n",
+    "system-auth": (
+        "auth required pam_nologin.so\nauth substack system-auth\n"
+        "account required pam_nologin.so\naccount include system-auth\n"
+    ),
+}
+PAM_HEAD = "# Written by `roost install` for signing in to the page; yours to change.\n"
 
 
 def unit(name: str, python: str) -> str:
