@@ -76,19 +76,34 @@ def install(folder: Path, kind: str, editable: bool) -> None:
     subprocess.run([*pip, *own, *source], check=True, stdout=sys.stderr)
 
 
+def sources() -> list[Path]:
+    """What an installed copy is made from: the code, and the page's source (not the built page)."""
+    found = [p for top in ("src", "frontend") for p in sorted((ROOT / top).rglob("*"))]
+    left_out = {"__pycache__", "node_modules"}
+    page = ROOT / "src/roost/page"
+    return [p for p in found if p.is_file() and page not in p.parents and not left_out & {*p.parts}]
+
+
+def build_page(folder: Path) -> None:
+    """Builds the page anew where its source has changed since the project was installed."""
+    built = [str(folder / "bin/python"), str(ROOT / "hatch_build.py"), "--quiet"]
+    subprocess.run(built, check=True, stdout=sys.stderr)
+
+
 def ready(kind: str) -> Path:
     """The environment's folder, made or renewed where something that it depends on has changed."""
     folder, editable = place(kind)
-    inputs = [ROOT / "constraints.txt", ROOT / "pyproject.toml"]
+    inputs = [ROOT / "constraints.txt", ROOT / "pyproject.toml", ROOT / "hatch_build.py"]
     made = fingerprint(inputs)
-    sources = [] if editable else [p for p in sorted((ROOT / "src").rglob("*")) if p.is_file()]
-    complete = fingerprint(inputs + [p for p in sources if "__pycache__" not in p.parts])
+    complete = fingerprint(inputs + ([] if editable else sources()))
     stamps = {name: folder / f"{name}.stamp" for name in ("made", "run", "dev")}
 
     def fits(name: str, value: str) -> bool:
         return stamps[name].exists() and stamps[name].read_text() == value
 
     if fits("dev", complete) or (kind == "run" and fits("run", complete)):
+        if editable:
+            build_page(folder)
         return folder
     if not fits("made", made):
         os.umask(0o022)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import colorsys
+import json
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -86,3 +88,12 @@ def test_a_team_of_twenty_is_spread_over_the_palette() -> None:
 
 def test_a_name_that_is_no_utf8_has_a_colour_too() -> None:
     assert colour_of(b"b\xffd".decode("utf-8", "surrogateescape")) in PALETTE
+
+
+def test_the_vectors_that_the_page_is_held_to_are_what_this_function_says() -> None:
+    path = Path(__file__).resolve().parents[1] / "data/colours.json"
+    vectors = json.loads(path.read_text(encoding="utf-8"))
+    assert len({each["colour"] for each in vectors}) > 6
+    for each in vectors:
+        assert colour_of(each["name"])[0] == each["colour"], each
+        assert initials(each["name"]) == each["initials"], each

@@ -14,6 +14,7 @@ from roost.server.api import (
     jobs,
     machine,
     problems,
+    recent,
     rules,
     session,
     stream,
@@ -36,7 +37,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 
 # Looked through in this order: what is asked most comes first.
-PARTS = (jobs, machine, books, history, rules, stream, session, tokens)
+PARTS = (jobs, machine, recent, books, history, rules, stream, session, tokens)
 
 
 def routes() -> list[tuple[str, str]]:

@@ -24,11 +24,10 @@ from roost.server.api.models import (
     FreeOut,
     FreePlanOut,
     Ping,
-    StatusOut,
-    WhoOut,
 )
 from roost.server.api.render import iso
 from roost.server.api.rights import role_of
+from roost.server.api.shown import StatusOut, WhoOut
 from roost.server.intents import Drain, Note
 from roost.server.refusal import RefusalError
 from roost.server.web.access import PREFIX, SIGNED
@@ -211,13 +210,13 @@ async def who(
             Note(AuditRecord(at=0.0, uid=call.person.uid, user=call.person.name, action="scan"))
         )
     _, attribution = seen(call)
-    uuid = _uuid(call, gpu) if gpu is not None else None
+    uuid = gpu_uuid(call, gpu) if gpu is not None else None
     found = who_json(call, attribution, uuid, user)
     await context.somebody(user, bool(found["holders"]))
     return answer(found)
 
 
-def _uuid(call: Call, name: str) -> str:
+def gpu_uuid(call: Call, name: str) -> str:
     """The UUID of a GPU by index or UUID, also of one that only the inventory knows."""
     board = call.context.board
     known = {gpu.uuid: gpu.index for gpu in board.gpus.values()}
@@ -236,7 +235,7 @@ async def drain(gpu: GpuName, call: Caller, given: DrainIn | None = None) -> Res
     """Start nothing new on this GPU; what runs goes on. Operators only."""
     operators_only(call)
     reason = given.reason if given is not None else ""
-    uuid = _uuid(call, gpu)
+    uuid = gpu_uuid(call, gpu)
     await call.context.intend(Drain(call.person, uuid, True, _clean(reason)))
     return answer({"done": True, "gpu_uuid": uuid})
 
@@ -245,7 +244,7 @@ async def drain(gpu: GpuName, call: Caller, given: DrainIn | None = None) -> Res
 async def undrain(gpu: GpuName, call: Caller) -> Response:
     """Use this GPU again. Operators only."""
     operators_only(call)
-    uuid = _uuid(call, gpu)
+    uuid = gpu_uuid(call, gpu)
     await call.context.intend(Drain(call.person, uuid, False))
     return answer({"done": True, "gpu_uuid": uuid})
 
@@ -256,7 +255,7 @@ def _clean(text: str) -> str:
 
 def _plan(call: Call, gpu: str, user: str | None) -> tuple[FreePlan, Attribution]:
     observation, attribution = seen(call)
-    uuid = _uuid(call, gpu)
+    uuid = gpu_uuid(call, gpu)
     try:
         plan = free_plan(
             observation, attribution, uuid, call.person.name, call.person.operator, user

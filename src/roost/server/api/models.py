@@ -179,67 +179,8 @@ class Ping(_Out):
     operator: bool
     simulated: bool
     time_zone: str
-
-
-class HolderOut(_Out):
-    gpu_index: int
-    gpu_uuid: str
-    pid: int | None
-    user: str | None
-    group: str | None
-    kind: Literal["job", "booking", "session", "container", "service", "unattributed"]
-    container: str | None
-    job: int | None
-    booking: int | None
-    memory_bytes: int | None
-    command: str | None
-    since: str | None
-    idle_s: float | None
-    right: str | None
-    reason: str | None
-    until: str | None
-    ignored: bool
-
-
-class GpuOut(_Out):
-    index: int
-    uuid: str
-    name: str
-    memory_total_bytes: int | None
-    memory_used_bytes: int | None
-    utilisation_percent: int | None
-    temperature_c: int | None
-    power_w: float | None
-    health: str
-    holders: list[HolderOut]
-    drained: bool
-    drain_reason: str | None
-
-
-class QueueOut(_Out):
-    pending: int
-    running: int
-
-
-class StatusOut(_Out):
-    server: str
-    driver_version: str | None
-    gpus: list[GpuOut]
-    driver_state: str
-    driver_remedy: str | None
-    reboot_needed: bool
-    mps: bool | None
-    simulated: bool
-    limits: list[str]
-    time: str
-    queue: QueueOut
-
-
-class WhoOut(_Out):
-    holders: list[HolderOut]
-    unattributed: list[dict[str, Any]]
-    checks: list[dict[str, Any]]
-    time: str
+    agent: bool
+    groups: list[str]
 
 
 class RequestOut(_Out):

@@ -56,6 +56,7 @@ RIGHTS: Mapping[str, Right] = {
     "GET /v1/tokens": _OWN_WAYS,
     "POST /v1/tokens": _ONES_OWN,
     "DELETE /v1/tokens/{token}": _OWN_WAYS,
+    "GET /v1/recent": _LOOK,
     "GET /v1/status": _LOOK,
     "GET /v1/who": _LOOK,
     "GET /v1/jobs": _LOOK,

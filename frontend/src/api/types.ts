@@ -1,0 +1,59 @@
+// The names that the page uses for the API's shapes; made from its OpenAPI document (schema.d.ts).
+import type { components } from './schema';
+
+type Schemas = components['schemas'];
+export type Status = Schemas['StatusOut'];
+export type Gpu = Schemas['GpuOut'];
+export type Holder = Schemas['HolderOut'];
+export type Job = Schemas['JobOut'];
+export type Why = Schemas['WhyOut'];
+export type Submission = Partial<Schemas['SubmissionIn']>;
+export type Submitted = Schemas['SubmittedOut'];
+export type Recent = Schemas['RecentOut'];
+export type FreePlan = Schemas['FreePlanOut'];
+export type Rules = Schemas['RulesOut'];
+export type RulesVersion = Schemas['RulesVersionOut'];
+
+export interface Session {
+  user: string;
+  uid: number;
+  name: string;
+  role: 'viewer' | 'member' | 'lead' | 'operator';
+  csrf: string;
+}
+
+export interface Ping {
+  roost: string;
+  server: string;
+  user: string;
+  uid: number;
+  operator: boolean;
+  simulated: boolean;
+  time_zone: string;
+  groups: string[];
+}
+
+export interface UsageRow {
+  hour: string;
+  gpu_uuid: string;
+  user: string | null;
+  group: string | null;
+  job: number | null;
+  class: string | null;
+  held_s: number;
+  observed_s: number;
+  busy_s: number;
+  gb_s: number;
+  joules: number;
+}
+
+export interface FreeItem {
+  pid: number;
+  start_ticks: number;
+  user: string | null;
+  command: string;
+  memory_bytes: number | null;
+  since: string | null;
+  evidence: string;
+  also_gpus: number[];
+}

@@ -1,0 +1,2 @@
+// Comes next.
+export default function CalendarView(_: { job?: number; part?: string }) { return null; }

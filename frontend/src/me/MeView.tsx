@@ -1,0 +1,2 @@
+// Comes next.
+export default function MeView(_: { job?: number; part?: string }) { return null; }

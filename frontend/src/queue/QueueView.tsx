@@ -1,0 +1,2 @@
+// Comes next.
+export default function QueueView(_: { job?: number; part?: string }) { return null; }

@@ -1,0 +1,2 @@
+// Comes next.
+export default function TeamView(_: { job?: number; part?: string }) { return null; }

@@ -1,0 +1,2 @@
+// Words of the view.
+export const me = {} as const satisfies Record<string, readonly [string, string]>;

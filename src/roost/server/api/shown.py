@@ -1,0 +1,95 @@
+"""Shapes of the answers about the machine as it is seen: GPUs, holders, the last hour."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+
+class _Out(BaseModel):
+    """Documents an answer; members may be added later."""
+
+
+class HolderOut(_Out):
+    gpu_index: int
+    gpu_uuid: str
+    pid: int | None
+    user: str | None
+    group: str | None
+    kind: Literal["job", "booking", "session", "container", "service", "unattributed"]
+    container: str | None
+    job: int | None
+    booking: int | None
+    memory_bytes: int | None
+    command: str | None
+    since: str | None
+    idle_s: float | None
+    right: str | None
+    reason: str | None
+    until: str | None
+    ignored: bool
+    lawful: bool | None
+    reason_text: str | None
+    sign: str | None
+    remedy: str | None
+    sure: str | None
+    start_ticks: int | None
+    uid: int | None
+
+
+class GpuOut(_Out):
+    index: int
+    uuid: str
+    name: str
+    memory_total_bytes: int | None
+    memory_used_bytes: int | None
+    memory_reserved_bytes: int | None
+    utilisation_percent: int | None
+    temperature_c: int | None
+    temperature_slowdown_c: int | None
+    power_w: float | None
+    power_limit_w: float | None
+    health: str
+    health_text: str | None
+    holders: list[HolderOut]
+    drained: bool
+    drain_reason: str | None
+
+
+class QueueOut(_Out):
+    pending: int
+    running: int
+
+
+class StatusOut(_Out):
+    server: str
+    driver_version: str | None
+    gpus: list[GpuOut]
+    driver_state: str
+    driver_remedy: str | None
+    reboot_needed: bool
+    mps: bool | None
+    simulated: bool
+    limits: list[str]
+    time: str
+    observed_time: str | None
+    agent: bool
+    trouble: str | None
+    queue: QueueOut
+
+
+class RecentOut(_Out):
+    """Readings of the last hour by GPU (UUID): means over `step_s`, the first beginning at `from`;
+    null where nobody looked, or the card does not say."""
+
+    from_: Annotated[str, Field(alias="from")]
+    step_s: float
+    gpus: dict[str, dict[str, list[float | None]]]
+
+
+class WhoOut(_Out):
+    holders: list[HolderOut]
+    unattributed: list[dict[str, Any]]
+    checks: list[dict[str, Any]]
+    time: str
