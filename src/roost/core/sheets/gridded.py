@@ -197,6 +197,8 @@ class _Reader:
                 self.columns[c] for c in range(block.left, block.right + 1) if c in self.columns
             ]
             heads = [c.over(r) for r in rows for c in columns]
+            if not heads:  # of two merged blocks over each other
+                raise UnreadError("no_day")
             for name, rest in parts_of(text, self.setting):
                 self.pieces.append(self._piece(self._place(*at), heads, name, rest))
         except UnreadError as error:
