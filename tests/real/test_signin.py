@@ -48,7 +48,9 @@ def port() -> int:
 
 @pytest.fixture(scope="module")
 def running(people: dict[str, rig.Account], port: int) -> Iterator[rig.Daemon]:
-    with rig.daemon("--simulate", "2xA100", "--http", f"127.0.0.1:{port}") as made:
+    with rig.daemon(
+        "--simulate", "2xA100", "--http", f"127.0.0.1:{port}", "--trusted-proxy", "127.0.0.99"
+    ) as made:
         yield made
 
 
@@ -172,7 +174,8 @@ def test_sessions_survive_the_servers_death(browser: Browser, running: rig.Daemo
 
 def test_too_many_tries_of_an_account_or_an_address(running: rig.Daemon, port: int) -> None:
     # One address: told to wait, whatever it says next.
-    here = Browser(port, source="127.0.0.99")
+    there = {"X-Forwarded-For": "203.0.113.9"}
+    here = Browser(port, source="127.0.0.99", headers=there)
     with concurrent.futures.ThreadPoolExecutor(12) as pool:
         answers = list(pool.map(lambda n: here.sign_in(f"rsi-none{n}", "x").status, range(12)))
     assert sorted(answers) == [401] * 10 + [429] * 2

@@ -29,6 +29,10 @@ from roost.store.database import Store
 T = TypeVar("T")
 # Refused sign-ins of one address, beside what the agent allows of one account.
 MOST_SIGN_INS, SIGN_INS_S = 10, 300.0
+# Loopback stands for everybody who comes by a tunnel, and any account here can use it up.
+MOST_SIGN_INS_HERE = 200
+# Refused sign-ins in the audit log; more of them are in the agent's log alone.
+MOST_NOTED, NOTED_S = 300, 3600.0
 _json = msgspec.json.Encoder()
 
 
@@ -46,11 +50,15 @@ class Context:
     clock: Callable[[], float]
     access: Access = field(init=False)
     sign_ins: Limit = field(init=False)
+    sign_ins_here: Limit = field(init=False)
+    refusals_noted: Limit = field(init=False)
 
     def __post_init__(self) -> None:
         """Raises StoreError."""
         self.access = Access(self.store, self.clock)
         self.sign_ins = Limit(MOST_SIGN_INS, SIGN_INS_S)
+        self.sign_ins_here = Limit(MOST_SIGN_INS_HERE, SIGN_INS_S)
+        self.refusals_noted = Limit(MOST_NOTED, NOTED_S)
 
     async def intend(self, intent: Intent) -> Any:
         """What the control thread answers. Raises RefusalError, StoreError."""

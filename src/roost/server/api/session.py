@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Request, Response
 
 from roost.core.text.printable import printable
-from roost.core.web import account_of_address
+from roost.core.web import account_of_address, is_loopback
 from roost.server.api.access_models import SessionOut, SessionsOut, SignInIn
 from roost.server.api.context import Call, Caller, Context, answer
 from roost.server.api.models import DoneOut
@@ -56,22 +56,23 @@ async def sign_in(request: Request, given: SignInIn) -> Response:
 async def _let_in(context: Context, given: SignInIn, address: str) -> Person:
     """Whose password it is. Raises RefusalError."""
     place = account_of_address(address)
-    wait_s = math.ceil(context.sign_ins.wait_s(place))
+    limit = context.sign_ins_here if is_loopback(address) else context.sign_ins
+    wait_s = math.ceil(limit.wait_s(place))
     if wait_s > 0:
         raise RefusalError(429, "signin.too_many_tries", {"wait_s": wait_s}, wait_s=wait_s)
-    mark = context.sign_ins.take(place)
+    mark = limit.take(place)
     question = CheckSignIn(given.user, given.password.get_secret_value(), address, 0)
     try:
         checked = await context.asked(context.engine.ask(question), WITHIN_S)
     except RefusalError:
-        context.sign_ins.give_back(place, mark)
+        limit.give_back(place, mark)
         raise
     if not isinstance(checked, SignInChecked) or checked.outcome == "unavailable":
-        context.sign_ins.give_back(place, mark)
+        limit.give_back(place, mark)
         raise RefusalError(503, "signin.sign_in_unavailable")
     if checked.outcome != "accepted":
         await _refused(context, given.user, address, checked.outcome)
-    context.sign_ins.give_back(place, mark)
+    limit.give_back(place, mark)
     context.people.forget(checked.uid)
     found: Person = await context.people.person(checked.uid, context.board.rules.rules)
     if not found.known or found.name != checked.user:
@@ -87,7 +88,9 @@ async def _refused(context: Context, user: str, address: str, outcome: str) -> N
         None, "", "sign-in", subject=address, whom=user if known else "", outcome="refused",
         detail="too many tries" if outcome == "limited" else "",
     )  # fmt: skip
-    await context.intend(Note(said))
+    if context.refusals_noted.wait_s("") <= 0:
+        context.refusals_noted.take("")
+        await context.intend(Note(said))
     if outcome == "limited":
         raise RefusalError(429, "signin.too_many_tries", {"wait_s": 600}, wait_s=600)
     raise RefusalError(401, "signin.sign_in_refused")
