@@ -208,7 +208,7 @@ def test_others_see_the_program_and_nothing_more_and_may_do_nothing(open_server:
         for call in (client.cancel, client.hold, client.release, client.requeue):
             with pytest.raises(NotAllowedError) as refused:
                 call(job)
-            assert "只有作业所有者和管理员" in refused.value.text
+            assert "只有作业所有者、所属组的组长和管理员" in refused.value.text
         with pytest.raises(NotAllowedError):
             client.signal(job, "KILL")
         for gpu_call in (client.drain, client.undrain):
