@@ -21,6 +21,8 @@ class AgentConfig:
     `cgroup` names the base of all jobs' cgroups (ROOST_CGROUP), `instance` tells apart agents on
     one machine. `filter_kind` is "auto", "bpf", "v1" or "none"; `new_privileges` allows setuid
     programs (sudo, ping, newuidmap) in jobs, which is off unless the operator wants it.
+    `cuda_checkpoint` names that program where it is in no usual place, `cuda_checkpoint_s` bounds
+    each of its steps.
     """
 
     state: str
@@ -37,6 +39,8 @@ class AgentConfig:
     only_v1: bool = False
     new_privileges: bool = False
     terminal_wait_s: float = 60.0
+    cuda_checkpoint: str | None = None
+    cuda_checkpoint_s: float = 300.0
 
     @property
     def attempts(self) -> str:
@@ -103,6 +107,8 @@ def agent_config(
         only_v1=env.get("ROOST_CGROUP_KINDS") == "v1",
         new_privileges=env.get("ROOST_NEW_PRIVILEGES") == "1",
         terminal_wait_s=float(env.get("ROOST_TERMINAL_WAIT_S") or 60.0),
+        cuda_checkpoint=env.get("ROOST_CUDA_CHECKPOINT") or None,
+        cuda_checkpoint_s=float(env.get("ROOST_CUDA_CHECKPOINT_S") or 300.0),
     )
 
 

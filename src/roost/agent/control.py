@@ -34,12 +34,14 @@ class Signal(Order, frozen=True, tag="signal"):
 
 
 class Suspend(Order, frozen=True, tag="suspend"):
-    """`how` as in `SuspendJob`. For "checkpoint", `tool` is the program that does it, and
-    `gpu_bytes` what the job holds on its GPUs; `lack` says why there is none, "" where there is."""
+    """`how` as in `SuspendJob`. For "checkpoint", `tool` is the program that does it, which has
+    `call_s` for each step; `gpu_bytes` is what the driver says that each pid of the job holds.
+    `lack` says why there is no such program, "" where there is."""
 
     how: str = "freeze"
     tool: str = ""
-    gpu_bytes: int = 0
+    call_s: float = 300.0
+    gpu_bytes: dict[int, int] = {}
     lack: str = ""
 
 

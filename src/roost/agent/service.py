@@ -14,6 +14,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import TypeVar
 
+import msgspec
 import structlog
 
 import roost
@@ -28,6 +29,7 @@ from roost.agent.people import People
 from roost.agent.record import Prepared
 from roost.agent.sampling import Sampler
 from roost.agent.signin import SignIns
+from roost.agent.suspend_order import order_of, tool_of
 from roost.agent.validate import RefusedError, check, seconds
 from roost.core.observation import Observation
 from roost.machine import private_dev
@@ -190,6 +192,8 @@ class Service:
                 if message.version != PROTOCOL_VERSION:
                     log.warning("server of another protocol", version=message.version)
                 facts = self._host.facts(self._config.simulate is not None)
+                tool, _ = tool_of(self._config, self._host, self._newest())
+                facts = msgspec.structs.replace(facts, cuda_checkpoint=bool(tool))
                 door.send(Welcome(PROTOCOL_VERSION, roost.__version__, facts))
                 for state in attempts.states():
                     if state.state == "ended":  # told until it is forgotten
@@ -208,7 +212,8 @@ class Service:
                 if message.how not in ("freeze", "checkpoint"):
                     detail = f"there is no way {message.how!r} to suspend a job"
                     raise RefusedError("bad_spec", detail=detail)
-                self._order(attempts, (job, attempt), control.Suspend(message.how))
+                order = order_of(message, self._config, self._host, self._newest())
+                self._order(attempts, (job, attempt), order)
                 return Done(request)
             case ResumeJob(job=job, attempt=attempt, request=request):
                 self._order(attempts, (job, attempt), control.Resume())
@@ -258,6 +263,9 @@ class Service:
             state = attempts.state(key)
             if state is not None:
                 self._say(AttemptChanged(state))  # it has ended: that is the answer
+
+    def _newest(self) -> Observation | None:
+        return self._kept[-1] if self._kept else None
 
     def _samples(self, message: SamplesSince) -> Samples:
         found = [kept for kept in self._kept if kept.taken_at > message.at]

@@ -18,6 +18,7 @@ from contextlib import suppress
 import msgspec
 
 from roost.agent import child, control, record, runtime, shutdown
+from roost.agent.checkpointing import Checkpointing
 from roost.agent.ending import Seen, end_of
 from roost.agent.environment import environment_of
 from roost.agent.link import AgentLinks
@@ -27,7 +28,7 @@ from roost.agent.record import Prepared, Started
 from roost.agent.reports import Reports
 from roost.agent.runtime import JobFolder
 from roost.agent.shortage import Shortage
-from roost.agent.suspension import Stillness, Suspension
+from roost.agent.suspension import Stillness, Suspension, Told
 from roost.agent.terminal import Terminal, open_pair, tty_group
 from roost.agent.watchdog import Act, Terms, Watchdog
 from roost.core.model import EndReason
@@ -54,7 +55,15 @@ class Supervisor:
         self._timers: dict[str, tuple[float, Callable[[], None]]] = {}
         self._watchdog = Watchdog(Terms(None, None, spec.kill_wait_s, spec.saving_limit_s), 0.0)
         self._suspension = Suspension(
-            self._processes, self._after, self._stands_still, self._goes_on
+            self._processes,
+            Checkpointing(
+                self._processes,
+                self._selector,
+                spec.memory_bytes,
+                any(gpu.uuid.startswith("MIG-") for gpu in spec.gpus),
+            ),
+            self._after,
+            Told(self._stands_still, self._goes_on, self._broken),
         )
         self._stillness = Stillness(folder_fd)
         self._reports: Reports | None = None
@@ -312,6 +321,11 @@ class Supervisor:
         self._state = self._stillness.end(self._state, why)
         self._push()
 
+    def _broken(self, why: child.Failure) -> None:
+        if not self._watchdog.stopping:
+            self._told = why
+        self._watchdog.stop(EndReason.SIGNALLED, 0.0, time.monotonic())
+
     def _attach(self, descriptor: int) -> None:
         if self._terminal is None:
             os.close(descriptor)
@@ -355,7 +369,7 @@ class Supervisor:
     def _finish(self) -> None:
         """Ends what is left, removes cgroup and folder, and makes the end known for good."""
         self._processes.end_all()
-        self._suspension.release()
+        self._suspension.end()
         if self._reports is not None:
             self._reports.last()
         end = self._end()

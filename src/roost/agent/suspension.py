@@ -1,4 +1,4 @@
-"""Suspends one job where it is, and lets it go on: a state machine over its freezer.
+"""Suspends one job where it is, and lets it go on: a state machine over freezer and checkpoint.
 
 The newest order counts: one that comes while another is being carried out is seen to after it.
 Knows no wire, no record and no walltime: its owner is told when the job stands still and goes on.
@@ -9,16 +9,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import Enum
 
 import msgspec
 
 from roost.agent import record
+from roost.agent.checkpointing import Checkpointing
 from roost.agent.child import Failure
 from roost.agent.control import Suspend
 from roost.agent.note import note
 from roost.agent.reaper import JobProcesses
 from roost.core.text.printable import printable
+from roost.machine.cuda_checkpoint import Outcome
 from roost.machine.proc.read import GoneError, HiddenError, read_stat
 from roost.wire.messages import AttemptState
 
@@ -69,27 +72,42 @@ class Stillness:
 
 class Phase(Enum):
     RUNNING = "running"
+    MOVING_OUT = "moving out"
     FREEZING = "freezing"
     STILL = "still"
+    BRINGING_BACK = "bringing back"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the owner is told. `stands()`: the job stands still, and that was asked. `goes_on(why)`:
+    it runs; `why` is what kept it from standing. `broken(why)`: it cannot go on as it was."""
+
+    stands: Callable[[], None]
+    goes_on: Callable[[Failure | None], None]
+    broken: Callable[[Failure], None]
 
 
 class Suspension:
-    """`after(name, seconds, action)` sets a timer. `stands()` is called whenever the job stands
-    still and that was asked, `goes_on(why)` when it runs: `why` is what kept it from standing."""
+    """`after(name, seconds, action)` sets a timer.
+
+    GPU memory is moved out first, since that needs a job that runs, and brought back last.
+    """
 
     def __init__(
         self,
         processes: JobProcesses,
+        checkpointing: Checkpointing,
         after: After,
-        stands: Callable[[], None],
-        goes_on: Callable[[Failure | None], None],
+        told: Told,
     ) -> None:
         self._processes = processes
         self._freezer = processes.freezer()
+        self._checkpointing = checkpointing
         self._after = after
-        self._stands = stands
-        self._goes_on = goes_on
+        self._told = told
         self._phase = Phase.RUNNING
+        self._wanted: Suspend | None = None
         self._until = 0.0
         self._pause_s = FIRST_PAUSE_S
         self._kept: list[int] = []
@@ -97,27 +115,8 @@ class Suspension:
     @property
     def keeps_signals(self) -> bool:
         """Whether a signal sent now has to wait here until the job goes on."""
-        return self._phase is not Phase.RUNNING and not self._freezer.keeps_signals
-
-    # -- orders --------------------------------------------------------------------------------
-
-    def suspend(self, order: Suspend) -> None:
-        if self._phase is Phase.STILL:
-            self._stands()
-        elif self._phase is Phase.RUNNING:
-            if order.how == "checkpoint":
-                self._goes_on(Failure("no_cuda_checkpoint", {"why": order.lack or "-"}))
-                return
-            self._freeze()
-
-    def resume(self) -> None:
-        """Whatever is under way towards standing still is undone."""
-        self._go_on(None)
-
-    def release(self) -> None:
-        """The job is to end: it goes on at once, for what it does about that. Idempotent."""
-        if self._phase is not Phase.RUNNING:
-            self._go_on(None)
+        stands = self._phase in (Phase.FREEZING, Phase.STILL)
+        return stands and not self._freezer.keeps_signals
 
     def stopped(self) -> tuple[tuple[int, int], ...]:
         """(pid, start ticks) of each process that would stand still without this one."""
@@ -128,7 +127,72 @@ class Suspension:
         if number not in self._kept:
             self._kept.append(number)
 
+    # -- orders --------------------------------------------------------------------------------
+
+    def suspend(self, order: Suspend) -> None:
+        self._wanted = order
+        if self._phase is Phase.STILL:
+            self._told.stands()
+        elif self._phase is Phase.RUNNING:
+            self._begin(order)
+
+    def resume(self) -> None:
+        """Whatever is under way towards standing still is undone."""
+        self._wanted = None
+        if self._phase is Phase.MOVING_OUT:
+            self._checkpointing.give_up()
+        elif self._phase is not Phase.BRINGING_BACK:
+            self._go_on(None)
+
+    def release(self) -> None:
+        """The job is to end: it goes on at once, for what it does about that. Idempotent.
+
+        What it had on its GPUs stays in host memory when it stood still: they may be others' now.
+        """
+        self._wanted = None
+        if self._phase is Phase.MOVING_OUT:
+            self._checkpointing.give_up()
+        elif self._phase in (Phase.FREEZING, Phase.STILL):
+            if self._phase is Phase.STILL:
+                self._checkpointing.forget()
+            self._go_on(None)
+
+    def end(self) -> None:
+        """Nothing of the job is left."""
+        self._checkpointing.end()
+        self._checkpointing.forget()
+        self.release()
+
     # -- standing still ------------------------------------------------------------------------
+
+    def _begin(self, order: Suspend) -> None:
+        if order.how != "checkpoint":
+            self._freeze()
+            return
+        why = self._checkpointing.refusal(order)
+        if why is None:
+            self._phase = Phase.MOVING_OUT
+            try:
+                self._checkpointing.move_out(order, self._moved)
+                return
+            except OSError as error:
+                why = Failure("not_checkpointed", {"why": str(error)})
+        self._phase = Phase.RUNNING
+        self._wanted = None
+        self._told.goes_on(why)
+
+    def _moved(self, outcome: Outcome) -> None:
+        if self._phase is not Phase.MOVING_OUT:
+            return
+        if outcome.done and self._wanted is not None:
+            self._freeze()
+            return
+        asked = self._wanted is not None
+        why = Failure("not_checkpointed", {"why": outcome.why}) if asked else None
+        if outcome.done:
+            self._go_on(None)
+        else:
+            self._over(outcome, why)
 
     def _freeze(self) -> None:
         self._phase = Phase.FREEZING
@@ -145,14 +209,21 @@ class Suspension:
             self._go_on(Failure("not_frozen", {"why": str(error)}))
             return
         if self._freezer.still():
-            self._phase = Phase.STILL
-            self._after("tend", TEND_S, self._tend)
-            self._stands()
+            self._stand()
         elif time.monotonic() > self._until:
             self._go_on(Failure("not_still", {"which": self._moving()}))
         else:
             self._after("freeze", self._pause_s, self._press)
             self._pause_s = min(LONGEST_PAUSE_S, self._pause_s * 2)
+
+    def _stand(self) -> None:
+        if self._checkpointing.looked and self._checkpointing.newcomers():
+            why = "another process of it took a GPU meanwhile"
+            self._go_on(Failure("not_checkpointed", {"why": why}))
+            return
+        self._phase = Phase.STILL
+        self._after("tend", TEND_S, self._tend)
+        self._told.stands()
 
     def _moving(self) -> str:
         names = []
@@ -167,11 +238,34 @@ class Suspension:
                 self._freezer.tend(self._processes.main)
             self._after("tend", TEND_S, self._tend)
 
+    # -- going on ------------------------------------------------------------------------------
+
     def _go_on(self, why: Failure | None) -> None:
+        if why is not None:
+            self._wanted = None
         if self._phase is not Phase.RUNNING:
             self._freezer.release()
-            self._phase = Phase.RUNNING
         kept, self._kept = self._kept, []
         for number in kept:
             self._processes.deliver(number)
-        self._goes_on(why)
+        if not self._checkpointing.moved:
+            self._checkpointing.forget()
+            self._phase = Phase.RUNNING
+            self._told.goes_on(why)
+            return
+        self._phase = Phase.BRINGING_BACK
+        try:
+            self._checkpointing.bring_back(lambda outcome: self._over(outcome, why))
+        except OSError as error:
+            self._over(Outcome(False, str(error), lost=True), why)
+
+    def _over(self, outcome: Outcome, why: Failure | None) -> None:
+        """It runs again, as it was or broken; an order that came meanwhile is seen to now."""
+        self._phase = Phase.RUNNING
+        self._told.goes_on(why)
+        if outcome.lost:
+            self._told.broken(Failure("gpu_state_lost", {"why": outcome.why}))
+        elif self._wanted is not None and why is None:
+            self._begin(self._wanted)
+        else:
+            self._wanted = None

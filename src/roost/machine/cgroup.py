@@ -268,6 +268,22 @@ def use(layout: Layout, name: str) -> Use:
     return Use(peak, cpu_s, kills)
 
 
+def memory_room(layout: Layout, name: str, limit_bytes: int) -> int | None:
+    """Bytes that the job may still take before `limit_bytes`, what is cached from files counting
+    as free; None where the kernel does not say."""
+    if "memory" in layout.v1:
+        path, used = f"{layout.v1['memory']}/{name}", "memory.usage_in_bytes"
+        keys = (b"total_inactive_file", b"total_active_file")
+    else:
+        path, used = f"{layout.unified}/{name}", "memory.current"
+        keys = (b"inactive_file", b"active_file")
+    now = _number(_get(f"{path}/{used}"))
+    if now is None:
+        return None
+    raw = _get(f"{path}/memory.stat")
+    return max(0, limit_bytes - now + sum(_number(raw, key) or 0 for key in keys))
+
+
 def watch_oom_v1(layout: Layout, name: str) -> int | None:
     """An eventfd that becomes readable when a v1 cgroup runs out of memory; None elsewhere.
 

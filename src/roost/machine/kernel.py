@@ -15,6 +15,7 @@ MS_REC = 16384
 MS_SLAVE = 1 << 19
 CLONE_NEWNS = 0x00020000
 
+_PR_SET_PDEATHSIG = 1
 _PR_SET_NAME = 15
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
@@ -59,6 +60,11 @@ def unshare_mounts() -> None:
 def become_subreaper() -> None:
     """Descendants that lose their parent come to this process (prctl(2), Linux 3.4)."""
     _check(_libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "child subreaper")
+
+
+def die_with_parent() -> None:
+    """SIGKILL to this process when its parent ends (prctl(2), PR_SET_PDEATHSIG)."""
+    _check(_libc.prctl(_PR_SET_PDEATHSIG, 9, 0, 0, 0), "parent death signal")
 
 
 def no_new_privileges() -> None:

@@ -120,7 +120,21 @@ MESSAGES = {
         "The job's GPU memory cannot be moved into host memory here ({why}); it runs on.",
         "此处无法将作业的显存转存到主机内存（{why}），作业继续运行。",
     ),
+    "not_checkpointed": (
+        "The job's GPU memory was not moved into host memory ({why}); it runs on as before.",
+        "未能将作业的显存转存到主机内存（{why}），作业照常继续运行。",
+    ),
+    "no_room_on_host": (
+        "The job holds {needed} MiB on its GPUs, and {where} has room for {room} MiB only; it runs"
+        " on as before.",
+        "作业占用显存 {needed} MiB，而{where}仅剩 {room} MiB，作业照常继续运行。",
+    ),
     # -- why it ended
+    "gpu_state_lost": (
+        "What the job had on its GPUs could not be brought back ({why}), so it was ended. Its next"
+        " run starts from what it had saved itself.",
+        "作业的 GPU 状态无法恢复（{why}），作业已被终止；重新运行时只能从它自行保存的进度继续。",
+    ),
     "terminal_closed": (
         "Its terminal was closed.",
         "作业的终端已关闭。",
