@@ -32,10 +32,7 @@ class Changes:
 
     def apply(self, event: ev.Event) -> None:
         state = self._state
-        state.now = max(state.now, event.at)
-        state.budgets.advance(state.now)
-        if state.policy.fair:
-            state.usage.advance(state.now)
+        state.advance(event.at)
         match event:
             case ev.JobSubmitted(job=job):
                 if job.id not in state.entries and job.id not in state.ended:
@@ -139,6 +136,9 @@ class Changes:
             return
         if entry.state is JobState.STARTING:
             entry.state = JobState.RUNNING
+            if event.at == entry.started_at:
+                entry.safe_at = event.at
+                return
             entry.started_at = entry.safe_at = event.at
             self._state.watch_leaving(entry)
             self._state.ends_otherwise(entry)

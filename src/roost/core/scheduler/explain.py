@@ -135,7 +135,7 @@ class Explainer:
         applied = self._state.limits_of(job)
         found = [
             self._limit(entry, refusal)
-            for refusal in refusals(applied, self._state.counts, entry, units)
+            for refusal in refusals(applied, self._state.tallies.held, entry, units)
         ]
         over = self._state.budgets.overdraft(job, units, self._state.now)
         return found if over is None else [*found, _budget(job, over)]
@@ -169,7 +169,7 @@ class Explainer:
         found = []
         for number in self._state.active:
             job = self._state.entries[number].job
-            if refusal.key in self._state.keys_of(job):
+            if refusal.key in self._state.tallies.keys_of(job):
                 found.append(number)
         return tuple(sorted(found))
 
@@ -377,11 +377,11 @@ class Explainer:
         whole = replace(entry, job=replace(job, request=request))
         count = len(self._pool.whole_for(whole, self._pool.barred(whole, way)))
         applied = state.limits_of(job)
-        if any(refusals(applied, state.counts, whole, 0)):
+        if any(refusals(applied, state.tallies.held, whole, 0)):
             return 0
         for one in applied:
             if one.limit.max_gpus is not None:
-                left = one.limit.max_gpus * UNITS - state.counts.units.get(one.key, 0)
+                left = one.limit.max_gpus * UNITS - state.tallies.held.units(one.key)
                 count = min(count, max(0, left) // UNITS)
         return count
 

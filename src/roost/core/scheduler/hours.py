@@ -36,8 +36,15 @@ class Hours:
         self._open: tuple[str, ...] = ()
         self._open_until = -NEVER
 
+    @property
+    def windows(self) -> bool:
+        """There are windows at all."""
+        return bool(self._rules.windows)
+
     def periods(self, now: float) -> tuple[str, ...]:
         """The periods that have limits of their own and are open now."""
+        if not self._rules.limits.during:
+            return ()
         if now >= self._open_until:
             calendar, during = self._calendar, self._rules.limits.during
             self._open = tuple(name for name in during if calendar.is_open(name, now))
@@ -84,6 +91,8 @@ class Hours:
 
     def next_change(self, now: float) -> float | None:
         """When a waiting job may meet other windows or limits."""
+        if not self._rules.windows and not self._rules.limits.during:
+            return None
         times = [self._open_until if self._rules.limits.during else None]
         if self._rules.windows:
             times.append(next_window_change(self._calendar, now))

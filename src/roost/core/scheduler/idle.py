@@ -39,7 +39,7 @@ def kept_idle(state: State, entry: Entry) -> list[Kept]:
 
 def idle_enough_at(state: State) -> float | None:
     """When the next GPU will have been idle for as long as some waiting job wants it to be."""
-    if not any(each.idle_for_s for each in state.rules.classes.values()):
+    if not state.idles:
         return None
     classes = {bucket.priority_class for bucket in state.queue.buckets.values()}
     spans = {state.rules.classes[which].idle_for_s for which in classes} - {0.0}

@@ -68,6 +68,10 @@ def least_units(job: Job) -> int:
     return job.request.gpus * UNITS
 
 
+def array_key(array_id: int) -> Key:
+    return "array", str(array_id), ""
+
+
 def limit_keys(rules: Rules, user: str, group: str, which: PriorityClass) -> tuple[Key, ...]:
     """What a job of this user, group and class counts towards: also every group above its own."""
     name = which.value
@@ -77,24 +81,43 @@ def limit_keys(rules: Rules, user: str, group: str, which: PriorityClass) -> tup
     return tuple(keys)
 
 
+@dataclass(slots=True)
+class Cell:
+    """What is held or claimed under one key: GPUs in millionths, and jobs."""
+
+    units: int = 0
+    jobs: int = 0
+
+
 class Counts:
-    """GPUs (in millionths) and jobs that are held or claimed, by key."""
+    """A cell for each key. Who counts often under the same keys keeps their `cells` and changes
+    those; an array, which ends some day, is counted by its key and forgotten when it is over."""
 
     def __init__(self) -> None:
-        self.units: dict[Key, int] = {}
-        self.jobs: dict[Key, int] = {}
+        self._cells: dict[Key, Cell] = {}
 
-    def add(self, keys: tuple[Key, ...], units: int) -> None:
-        for key in keys:
-            self.units[key] = self.units.get(key, 0) + units
-            self.jobs[key] = self.jobs.get(key, 0) + 1
+    def cells(self, keys: Sequence[Key]) -> tuple[Cell, ...]:
+        """Those of the keys, made where there was none."""
+        return tuple([self._cells.setdefault(key, Cell()) for key in keys])
 
-    def remove(self, keys: tuple[Key, ...], units: int) -> None:
-        for key in keys:
-            self.units[key] -= units
-            self.jobs[key] -= 1
-            if not self.jobs[key]:
-                del self.units[key], self.jobs[key]
+    def change(self, key: Key, units: int, jobs: int) -> None:
+        cell = self._cells.setdefault(key, Cell())
+        cell.units += units
+        cell.jobs += jobs
+        if not cell.jobs:
+            del self._cells[key]
+
+    def units(self, key: Key) -> int:
+        found = self._cells.get(key)
+        return 0 if found is None else found.units
+
+    def jobs(self, key: Key) -> int:
+        found = self._cells.get(key)
+        return 0 if found is None else found.jobs
+
+    def held(self) -> dict[Key, int]:
+        """GPUs in millionths by key, where there is a job."""
+        return {key: cell.units for key, cell in self._cells.items() if cell.jobs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,17 +194,17 @@ def refusals(applied: list[Applied], counts: Counts, entry: Entry, units: int) -
             rule = one.path + ".max_walltime"
             yield Refusal(one.key, "walltime", longest_s, 0.0, walltime_s or 0.0, rule)
         if most is not None and units:
-            held = counts.units.get(one.key, 0) - claimed
+            held = counts.units(one.key) - claimed
             if held + units > most * UNITS:
                 rule = one.path + ".max_gpus"
                 yield Refusal(one.key, "gpus", most, held / UNITS, units / UNITS, rule)
         if most_jobs is not None:
-            running = counts.jobs.get(one.key, 0)
+            running = counts.jobs(one.key)
             if running + jobs > most_jobs:
                 yield Refusal(one.key, "jobs", most_jobs, running, jobs, one.path + ".max_jobs")
     job = entry.job
     if job.array_limit is not None and job.array_id is not None:
-        key = ("array", str(job.array_id), "")
-        running = counts.jobs.get(key, 0)
+        key = array_key(job.array_id)
+        running = counts.jobs(key)
         if running + jobs > max(1, job.array_limit):
             yield Refusal(key, "array", max(1, job.array_limit), running, 1, "")

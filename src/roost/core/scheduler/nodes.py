@@ -41,8 +41,8 @@ class Nodes:
         self.alike = False
         self.version = 0
         self._by_name: dict[str, Node] = {}
-        # How many servers have so many free GPUs, and the most that any may have.
-        self._with_free: list[int] = [0]
+        # Which servers (their orders, ascending) have so many GPUs free, and the most that any may.
+        self._with_free: list[list[int]] = [[]]
         self._most_free = 0
 
     def rebuild(self, slots: Sequence[Slot]) -> None:
@@ -71,9 +71,10 @@ class Nodes:
         self.all = list(self._by_name.values())
         self.largest = max((node.size for node in self.all), default=0)
         self._most_free = max((len(node.free) for node in self.all), default=0)
-        self._with_free = [0] * (1 + max((len(node.slots) for node in self.all), default=0))
+        widest = max((len(node.slots) for node in self.all), default=0)
+        self._with_free = [[] for _ in range(1 + widest)]
         for node in self.all:
-            self._with_free[len(node.free)] += 1
+            self._with_free[len(node.free)].append(node.order)
         models = {(model, size) for mine in kinds.values() for model, size, *_ in mine}
         self.alike = len(models) == 1 and all(
             len(mine) == 1 and not any(links or shared for *_, shared, links in mine)
@@ -89,20 +90,28 @@ class Nodes:
         if free is slot.free:
             return
         slot.free = free
-        self._with_free[len(node.free)] -= 1
+        mine = node.free
+        alike = self._with_free[len(mine)]
+        del alike[bisect_left(alike, node.order)]
         if free:
-            insort(node.free, slot.order)
+            insort(mine, slot.order)
             self.free_count += 1
-            self._most_free = max(self._most_free, len(node.free))
+            if len(mine) > self._most_free:
+                self._most_free = len(mine)
         else:
-            del node.free[bisect_left(node.free, slot.order)]
+            del mine[bisect_left(mine, slot.order)]
             self.free_count -= 1
-        self._with_free[len(node.free)] += 1
+        insort(self._with_free[len(mine)], node.order)
 
     def take_alike(self, count: int, banned: Collection[str]) -> list[Slot] | None:
         """`count` free slots past the banned ones where any do equally well (`alike`): of the
         fullest server that holds them all, or of whole servers and the fullest that holds the
         rest; the lowest first. None where there is no room."""
+        if not banned and 0 < count <= self.largest:
+            for nodes in self._with_free[count:]:
+                if nodes:
+                    return [self.slots[order] for order in self.all[nodes[0]].free[:count]]
+            return None
         orders = {node.name: node.free for node in self.all}
         for name in {self.by_uuid[uuid].gpu.server for uuid in banned if uuid in self.by_uuid}:
             orders[name] = [o for o in orders[name] if self.slots[o].gpu.uuid not in banned]

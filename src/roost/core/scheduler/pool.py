@@ -14,6 +14,7 @@ from roost.core.scheduler.placement import model_matches
 from roost.core.scheduler.reserved import Reservation
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import State
+from roost.core.scheduler.walls import NOTHING
 
 
 class Pool:
@@ -39,9 +40,12 @@ class Pool:
     ) -> frozenset[str]:
         """GPUs that are kept for others: by the reservations in the job's way, and by bookings,
         for a start up to `slack_s` from now; or that are not idle for long enough."""
-        booked = self._state.walls.barred(entry.job, self._state.now, slack_s)
-        if self._state.rules.classes[entry.job.priority_class].idle_for_s:
-            booked = booked.union(slot.gpu.uuid for slot in lately_used(self._state, entry))
+        state = self._state
+        if not way and not state.walls and not state.idles:
+            return NOTHING
+        booked = state.walls.barred(entry.job, state.now, slack_s)
+        if state.rules.classes[entry.job.priority_class].idle_for_s:
+            booked = booked.union(slot.gpu.uuid for slot in lately_used(state, entry))
         return booked.union(*(one.slots for one in way)) if way else booked
 
     def shut(self, entry: Entry) -> bool:

@@ -285,7 +285,7 @@ class Round:
         """What a job like one that is limited may last at most, to be let in; None: none is."""
         state, units = self._state, least_units(entry.job)
         most_s = NEVER
-        for one in refusals(state.limits_of(entry.job), state.counts, entry, units):
+        for one in refusals(state.limits_of(entry.job), state.tallies.held, entry, units):
             if one.what != "walltime":
                 return None
             most_s = min(most_s, one.most)
@@ -297,7 +297,7 @@ class Round:
         applied = state.limits_of(entry.job)
         found: list[str] = []
         if applied or entry.job.array_limit is not None:
-            found = [r.what for r in refusals(applied, state.counts, entry, units)]
+            found = [r.what for r in refusals(applied, state.tallies.held, entry, units)]
         if state.budgets.any and state.budgets.overdraft(entry.job, units, state.now) is not None:
             found.append("budget")
         return found

@@ -93,8 +93,13 @@ class Scheduler:
             times.append(state.hours.next_change(state.now))
             times.append(state.walls.next_change(state.now))
             times.append(state.budgets.next_change(state.now))
-            times.append(idle_enough_at(state))
-        return min((at for at in times if at is not None and at > state.now), default=None)
+            if state.idles:
+                times.append(idle_enough_at(state))
+        soonest = None
+        for at in times:
+            if at is not None and at > state.now and (soonest is None or at < soonest):
+                soonest = at
+        return soonest
 
     def _minimum_runs(self) -> list[float]:
         """When running jobs will have run long enough to be asked to give way."""
@@ -151,7 +156,8 @@ class Scheduler:
         state = self._state
         gpus = tuple(slot.gpu for slot in state.slots.values() if slot.present)
         inventory = Inventory(gpus, state.cpus, state.memory_bytes)
-        facts = SubmissionFacts(linux_groups, array_size, state.waiting.jobs, known_jobs)
+        waiting = {key: state.tallies.waiting.jobs(key) for key in state.tallies.keys_of(job)}
+        facts = SubmissionFacts(linux_groups, array_size, waiting, known_jobs)
         return check_submission(state.rules, inventory, job, facts)
 
     def state_of(self, job: int) -> JobState | None:

@@ -24,7 +24,7 @@ def snapshot_of(state: State, begins: Begins) -> Snapshot:
         "jobs": [_entry(state, state.entries[number]) for number in sorted(state.entries)],
         "queue": sorted(item[1] for b in state.queue.buckets.values() for item in b.items),
         "begins": begins.soonest(),
-        "held": {"/".join(key): units for key, units in sorted(state.counts.units.items())},
+        "held": {"/".join(key): units for key, units in sorted(state.tallies.held.held().items())},
         "usage": {"users": users, "groups": groups},
     }
 

@@ -6,7 +6,7 @@ It keeps its sums right (free CPUs, held GPUs by limit, rates of use) and decide
 from __future__ import annotations
 
 from roost.core.model import Booking, Gpu, Grant, Job, JobState, PriorityClass
-from roost.core.rules.model import Rules
+from roost.core.rules.model import Limits, Rules
 from roost.core.scheduler.backlog import Backlog
 from roost.core.scheduler.budgets import Budgets
 from roost.core.scheduler.ends import Ends
@@ -16,10 +16,7 @@ from roost.core.scheduler.hours import Hours
 from roost.core.scheduler.leaving import Leaving
 from roost.core.scheduler.limits import (
     Applied,
-    Counts,
-    Key,
     applied_limits,
-    limit_keys,
     units_of,
 )
 from roost.core.scheduler.links import link_islands
@@ -28,6 +25,7 @@ from roost.core.scheduler.policy import FAIR, By, Policy, policy_of
 from roost.core.scheduler.queue import Queue
 from roost.core.scheduler.reserved import NEVER, Reservation
 from roost.core.scheduler.slot import Slot
+from roost.core.scheduler.tallies import Tallies
 from roost.core.scheduler.usage import Usage
 from roost.core.scheduler.walls import Walls
 
@@ -69,27 +67,40 @@ class State:
         self.ended: dict[int, JobState] = {}
         self.dependents: dict[int, list[int]] = {}
         self.queue = Queue()
-        self.counts = Counts()
+        self.tallies = Tallies()
         self.hours = Hours(self.rules)
         self.walls = Walls()
         self.budgets = Budgets()
+        self._limits = False
         # Jobs on GPUs that give them up to nobody's turn: shares, and those that cannot go back.
         self.unyielding = 0
         self.leavings: dict[int, None] = {}
         self.use_at: float | None = None
         self._periods: tuple[str, ...] = ()
         self._applied: dict[tuple[str, str, PriorityClass], list[Applied]] = {}
-        self._keys: dict[tuple[str, str, PriorityClass], tuple[Key, ...]] = {}
-        self.waiting = Counts()
+        self._advanced_at = -NEVER
+        # Some class takes only GPUs that nobody used for a while.
+        self.idles = False
         self.usage = Usage()
         self.forecast = Forecast()
         self.backlog = Backlog()
         self.foresees = self.policy.by is By.SHORT_FIRST
 
+    def advance(self, at: float) -> None:
+        """It is that time now, or as late as it was: what grows with time has grown."""
+        self.now = max(self.now, at)
+        if self.now > self._advanced_at:
+            self._advanced_at = self.now
+            self.budgets.advance(self.now)
+            if self.policy.fair:
+                self.usage.advance(self.now)
+
     def set_rules(self, rules: Rules) -> bool:
         """Takes them; True where waiting jobs have other turns by them than before."""
         self.rules = rules
         self._applied.clear()
+        self._limits = rules.limits != Limits()
+        self.idles = any(each.idle_for_s for each in rules.classes.values())
         self.hours = Hours(rules)
         self.walls.set_rules(rules)
         self.budgets.set_rules(rules, self.now)
@@ -101,29 +112,21 @@ class State:
         self.foresees = self.policy.by is By.SHORT_FIRST
         return self.policy != before
 
-    def keys_of(self, job: Job) -> tuple[Key, ...]:
-        """What the job counts towards, by the groups of the rules in force."""
-        about = job.user, job.group, job.priority_class
-        found = self._keys.get(about)
-        if found is None:
-            found = self._keys[about] = limit_keys(self.rules, *about)
-        return found if job.array_id is None else (*found, ("array", str(job.array_id), ""))
-
     def _count_anew(self) -> None:
         """A group may have another one above it now."""
-        self._keys.clear()
-        self.counts, self.waiting = Counts(), Counts()
+        self.tallies.begin(self.rules)
         for entry in self.entries.values():
-            keys = self.keys_of(entry.job)
             if entry.grants_held:
-                self.counts.add(keys, entry.units)
+                self.tallies.hold(entry.job, entry.units)
             elif entry.state is JobState.PENDING:
-                self.waiting.add(keys, 0)
+                self.tallies.wait(entry.job)
             if entry.claim is not None:
-                self.counts.add(keys, entry.claim.units)
+                self.tallies.hold(entry.job, entry.claim.units)
 
     def limits_of(self, job: Job) -> list[Applied]:
         """Every limit that fits the job at this hour; kept as long as the same periods are open."""
+        if not self._limits:
+            return []
         periods = self.hours.periods(self.now)
         if periods != self._periods:
             self._periods = periods
@@ -146,6 +149,8 @@ class State:
     def watch_leaving(self, entry: Entry) -> None:
         """Finds what will end the job that holds GPUs whatever its walltime, if anything."""
         before = entry.leaving
+        if before is None and not self.hours.windows and not self.walls:
+            return
         warning = self.hours.warning(entry.job, self.now)
         if warning is not None and warning.at != entry.warned_of:
             entry.warning = warning
@@ -264,7 +269,7 @@ class State:
         if self.foresees:
             self.foresee(entry)
         if entry.state is JobState.PENDING:
-            self.waiting.add(self.keys_of(entry.job), 0)
+            self.tallies.wait(entry.job)
 
     def foresee(self, entry: Entry) -> None:
         """What is expected of a new job, and for how long later ones may pass it."""
@@ -283,7 +288,7 @@ class State:
         self.queue.remove(job)
         self.drop_claim(entry)
         if entry.state is JobState.PENDING:
-            self.waiting.remove(self.keys_of(job), 0)
+            self.tallies.wait(job, -1)
         del self.entries[job.id]
         self.backlog.gone(job.id)
         self.usage.leave(job.group, job.user)
@@ -296,13 +301,13 @@ class State:
         entry.state = JobState.PENDING
         if self.foresees:
             self.backlog.waits(entry, self.now)
-        self.waiting.add(self.keys_of(entry.job), 0)
+        self.tallies.wait(entry.job)
 
     def start(self, entry: Entry, grants: tuple[Grant, ...]) -> None:
         """A new attempt of a waiting job, on these GPUs, from now."""
         self.queue.remove(entry.job)
         self.drop_claim(entry)
-        self.waiting.remove(self.keys_of(entry.job), 0)
+        self.tallies.wait(entry.job, -1)
         entry.attempt += 1
         entry.state = JobState.STARTING
         entry.started_at = entry.safe_at = self.now
@@ -326,7 +331,7 @@ class State:
                 slot.hold_share(job.id, grant.memory_bytes, job.request.gpu_compute_percent)
             self.nodes.update(slot)
         self.used_memory_bytes += job.request.memory_bytes or 0
-        self.counts.add(self.keys_of(job), entry.units)
+        self.tallies.hold(job, entry.units)
         self.active[job.id] = None
         self.unyielding += _unyielding(entry)
         if entry.parked_at is None:
@@ -371,7 +376,7 @@ class State:
                 del self.slots[grant.gpu_uuid]
                 self._renumber()
         self.used_memory_bytes -= job.request.memory_bytes or 0
-        self.counts.remove(self.keys_of(job), entry.units)
+        self.tallies.hold(job, -entry.units, -1)
         self.active.pop(job.id, None)
         entry.grants, entry.units, entry.charged = (), 0, 0
         entry.leaving = entry.warning = entry.warned_of = entry.idle_warned_at = None
@@ -387,7 +392,7 @@ class State:
         for uuid in claim.slots:
             self.slots[uuid].claim = entry.job.id
             self.nodes.update(self.slots[uuid])
-        self.counts.add(self.keys_of(entry.job), claim.units)
+        self.tallies.hold(entry.job, claim.units)
         self.claims[entry.job.id] = None
         self.budgets.claim(entry.job, claim.units)
 
@@ -403,7 +408,7 @@ class State:
             if not slot.present and slot.forgettable:
                 del self.slots[uuid]
                 self._renumber()
-        self.counts.remove(self.keys_of(entry.job), claim.units)
+        self.tallies.hold(entry.job, -claim.units, -1)
         self.claims.pop(entry.job.id, None)
         self.budgets.drop_claim(entry.job.id)
 

@@ -103,6 +103,8 @@ class Walls:
 
     def users_on(self, now: float) -> set[str]:
         """Who has a booking at this moment."""
+        if not self._all:
+            return set()
         return {one.user for one in self._all if self._is_on(one, now) and not one.maintenance}
 
     def leaving(self, entry: Entry, now: float) -> Leaving | None:
@@ -119,6 +121,8 @@ class Walls:
 
     def next_change(self, now: float) -> float | None:
         """When the next booking begins or ends."""
+        if not self._all:
+            return None
         times = [at for one in self._all for at in (one.starts_at, one.ends_at)]
         return min((at for at in times if at > now), default=None)
 
