@@ -41,10 +41,12 @@ class Backlog:
 
     def gone(self, job: int) -> None:
         """It is neither any more."""
-        self._waiting_gpu_s -= self._waiting.pop(job, 0.0)
-        ends, gpus = self._running.pop(job, (0.0, 0))
-        self._end_gpu_s -= ends
-        self._gpus -= gpus
+        if job in self._waiting:
+            self._waiting_gpu_s -= self._waiting.pop(job)
+        if job in self._running:
+            ends, gpus = self._running.pop(job)
+            self._end_gpu_s -= ends
+            self._gpus -= gpus
 
     def gpu_s(self, now: float) -> float:
         """GPU seconds still to be worked."""

@@ -25,7 +25,7 @@ class Begins:
         heappush(self._heap, (at, number))
 
     def reached(self, now: float) -> list[int]:
-        found = []
+        found: list[int] = []
         while self._heap and self._heap[0][0] <= now:
             found.append(heappop(self._heap)[1])
         return found
@@ -68,6 +68,8 @@ def unmet_of(state: State, job: Job, restored: bool) -> tuple[tuple[int, ...], s
     A restored job's dependencies that are not known any more were met: had one ended otherwise,
     the job would have been finished with it.
     """
+    if not job.after:
+        return (), None
     unmet = []
     for other in dict.fromkeys(job.after):
         ended = state.ended.get(other)

@@ -107,11 +107,8 @@ class Nodes:
         """`count` free slots past the banned ones where any do equally well (`alike`): of the
         fullest server that holds them all, or of whole servers and the fullest that holds the
         rest; the lowest first. None where there is no room."""
-        if not banned and 0 < count <= self.largest:
-            for nodes in self._with_free[count:]:
-                if nodes:
-                    return [self.slots[order] for order in self.all[nodes[0]].free[:count]]
-            return None
+        if not banned:
+            return self._take_any(count)
         orders = {node.name: node.free for node in self.all}
         for name in {self.by_uuid[uuid].gpu.server for uuid in banned if uuid in self.by_uuid}:
             orders[name] = [o for o in orders[name] if self.slots[o].gpu.uuid not in banned]
@@ -121,6 +118,26 @@ class Nodes:
             return None
         taken = sorted(order for name, part in chosen for order in orders[name][:part])
         return [self.slots[order] for order in taken]
+
+    def _take_any(self, count: int) -> list[Slot] | None:
+        """The same where none is banned, from what is kept."""
+        found: list[int] = []
+        chosen: list[int] = []
+        if count > self.largest > 0:
+            whole, count = divmod(count, self.largest)
+            chosen = sorted(order for full in self._with_free[self.largest :] for order in full)
+            if len(chosen) < whole:
+                return None
+            chosen = chosen[:whole]
+            for order in chosen:
+                found += self.all[order].free[: self.largest]
+        if count:
+            fitting = (o for nodes in self._with_free[count:] for o in nodes if o not in chosen)
+            best = next(fitting, None)
+            if best is None:
+                return None
+            found += self.all[best].free[:count]
+        return [self.slots[order] for order in sorted(found)]
 
     def free_slots(self) -> list[Slot]:
         """The free slots of all servers, in order."""

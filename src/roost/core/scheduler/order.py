@@ -8,11 +8,10 @@ the order of two waiting jobs of one user never changes.
 from __future__ import annotations
 
 import math
-from heapq import heapify
 from typing import TYPE_CHECKING
 
 from roost.core.scheduler.policy import By, Policy
-from roost.core.scheduler.queue import Bucket
+from roost.core.scheduler.queue import Bucket, Head, Queue
 
 if TYPE_CHECKING:
     from roost.core.scheduler.entry import Entry
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
 DAY_S = 86400.0
 # What is expected of a job that says nothing and of whose kind nothing is known.
 UNKNOWN_S = DAY_S
-
-# (class, score, submitted_at, gpus, job, bucket, position in the bucket)
-Head = tuple[int, float, float, int, int, int, int]
 
 
 def expected_s(entry: Entry) -> float:
@@ -90,16 +86,23 @@ class Order:
         job = entry.job
         return self.score(job.group, job.user, turn_of(self._policy, entry, now))
 
-    def head(self, bucket: Bucket, number: int, position: int) -> Head:
+    def head(self, bucket: Bucket, position: int) -> Head:
         """The key of a bucket's job at `position`."""
         turn, submitted_at, job = bucket.items[position]
         rank, group, user, gpus = bucket.key[:4]
         if not self._fair:
-            return rank, turn, submitted_at, 0, job, number, position
-        return rank, self.score(group, user, turn), submitted_at, gpus, job, number, position
+            return rank, turn, submitted_at, 0, job, bucket, position
+        return rank, self.score(group, user, turn), submitted_at, gpus, job, bucket, position
 
-    def heads(self, buckets: list[Bucket]) -> list[Head]:
-        """A heap of the first job of each bucket."""
-        found = [self.head(bucket, number, 0) for number, bucket in enumerate(buckets)]
-        heapify(found)
+    def heads(self, queue: Queue) -> list[Head]:
+        """The first job of each bucket, the last of them first."""
+        if not self._fair:
+            return queue.heads[::-1]
+        weight, age_per_s = self._weight, self._age_per_s
+        owed = {who: weight * penalty for who, penalty in self._penalties.items()}
+        found = [
+            (rank, owed[one.key[1:3]] + age_per_s * turn, submitted_at, one.key[3], job, one, 0)
+            for rank, turn, submitted_at, _, job, one, _ in queue.heads
+        ]
+        found.sort(reverse=True)
         return found

@@ -6,7 +6,7 @@ first of them finds no room, none behind it does, and none is looked at.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from dataclasses import dataclass, field
 
 from roost.core.model import Job, PriorityClass
@@ -39,22 +39,39 @@ def bucket_key(job: Job) -> BucketKey:
 @dataclass(slots=True)
 class Bucket:
     """`items` are (turn, submitted_at, id), first turn first, and `walltimes` theirs. `shortest_s`:
-    no walltime here is shorter; `most_s`: only those no longer are looked at in this round."""
+    no walltime here is shorter."""
 
     key: BucketKey
     priority_class: PriorityClass
     items: list[tuple[float, float, int]] = field(default_factory=list)
     walltimes: list[float] = field(default_factory=list)
     shortest_s: float = NEVER
-    most_s: float = NEVER
+
+    @property
+    def size(self) -> tuple[int, PriorityClass]:
+        """How many whole GPUs the jobs want, and their class."""
+        return self.key[3], self.priority_class
+
+    @property
+    def head(self) -> tuple[int, float, float, int, int, Bucket, int]:
+        """The first job, by its turn alone."""
+        turn, submitted_at, job = self.items[0]
+        return self.key[0], turn, submitted_at, 0, job, self, 0
+
+
+# (class, score, submitted_at, gpus, job, bucket, position in the bucket)
+Head = tuple[int, float, float, int, int, Bucket, int]
 
 
 class Queue:
-    """Buckets by key. Their order is that of insertion and decides nothing."""
+    """Buckets by key. Their order is that of insertion and decides nothing. `heads`: the first job
+    of each, by class, turn, submission and number. `sizes`: how many buckets there are of each."""
 
     def __init__(self) -> None:
         self.buckets: dict[BucketKey, Bucket] = {}
-        self._where: dict[int, tuple[BucketKey, float]] = {}
+        self.heads: list[Head] = []
+        self.sizes: dict[tuple[int, PriorityClass], int] = {}
+        self._where: dict[int, tuple[Bucket, float]] = {}
 
     def __contains__(self, number: int) -> bool:
         return number in self._where
@@ -63,7 +80,7 @@ class Queue:
         return len(self._where)
 
     def bucket_of(self, number: int) -> Bucket:
-        return self.buckets[self._where[number][0]]
+        return self._where[number][0]
 
     def insert(self, job: Job, turn: float) -> None:
         if job.id in self._where:
@@ -72,22 +89,37 @@ class Queue:
         bucket = self.buckets.get(key)
         if bucket is None:
             bucket = self.buckets[key] = Bucket(key, job.priority_class)
+            self.sizes[bucket.size] = self.sizes.get(bucket.size, 0) + 1
         item = (turn, job.submitted_at, job.id)
         place = bisect_left(bucket.items, item)
+        if not place and bucket.items:
+            self._no_head(bucket)
         bucket.items.insert(place, item)
+        if not place:
+            insort(self.heads, bucket.head)
         walltime_s = job.request.walltime_s
         length_s = NEVER if walltime_s is None else walltime_s
         bucket.walltimes.insert(place, length_s)
         bucket.shortest_s = min(bucket.shortest_s, length_s)
-        self._where[job.id] = key, turn
+        self._where[job.id] = bucket, turn
 
     def remove(self, job: Job) -> None:
         found = self._where.pop(job.id, None)
         if found is None:
             return
-        key, turn = found
-        bucket = self.buckets[key]
+        bucket, turn = found
         place = bisect_left(bucket.items, (turn, job.submitted_at, job.id))
+        if not place:
+            self._no_head(bucket)
         del bucket.items[place], bucket.walltimes[place]
         if not bucket.items:
-            del self.buckets[key]
+            del self.buckets[bucket.key]
+            self.sizes[bucket.size] -= 1
+            if not self.sizes[bucket.size]:
+                del self.sizes[bucket.size]
+        elif not place:
+            insort(self.heads, bucket.head)
+
+    def _no_head(self, bucket: Bucket) -> None:
+        """Its first job is about to be another one."""
+        del self.heads[bisect_left(self.heads, bucket.head)]

@@ -23,7 +23,7 @@ from roost.core.scheduler.order import Order
 from roost.core.scheduler.policy import Backfill
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.preemption import plan
-from roost.core.scheduler.queue import Bucket
+from roost.core.scheduler.queue import Bucket, BucketKey, Head
 from roost.core.scheduler.reservation import Kind, kind_of, reserve
 from roost.core.scheduler.reserved import NEVER, Reservation, in_the_way
 from roost.core.scheduler.state import State
@@ -44,11 +44,20 @@ class Round:
         self._kept: list[Reservation] = []
         self._kinds: set[Kind] = set()
         self._blocked: list[Entry] = []
-        self._untold = False
+        # The last first: those that were not looked at, for nothing could start any more.
+        self._rest: list[Head] | None = []
+        # Only jobs of the bucket that last no longer are still looked at.
+        self._most_s: dict[BucketKey, float] = {}
         self.wanting = False
-        self._pool = Pool(state)
         self._victims = victims
+        self._seen: Pool | None = None
         self._reckoned: Order | None = None
+
+    @property
+    def _pool(self) -> Pool:
+        if self._seen is None:
+            self._seen = Pool(self._state)
+        return self._seen
 
     @property
     def _order(self) -> Order:
@@ -60,19 +69,15 @@ class Round:
     @property
     def reservations(self) -> list[Reservation]:
         """The room that is kept for others, by jobs in their order."""
-        if self._untold:
-            self._untold = False
-            self._blocked = self._heads()
-        blocked, self._blocked = self._blocked, []
+        if self._rest is None:
+            self._rest = self._order.heads(self._state.queue)
+        entries = self._state.entries
+        blocked = [*self._blocked, *(entries[head[4]] for head in reversed(self._rest))]
+        self._blocked, self._rest = [], []
         for entry in blocked:
             if not self._limited(entry):
                 self._reserve(entry)
         return self._kept
-
-    def _heads(self) -> list[Entry]:
-        """The first of each bucket, in their order."""
-        heads = self._order.heads(list(self._state.queue.buckets.values()))
-        return [self._state.entries[head[4]] for head in sorted(heads)]
 
     def run(self, earmarked: Sequence[int] = ()) -> None:
         """Decides for every job in the queue, then for those that are suspended."""
@@ -83,7 +88,8 @@ class Round:
         """For every job in the queue. `earmarked`: jobs, restored, that others are
         already being preempted for; their claims are made again first."""
         state = self._state
-        self._tell_who_leaves()
+        if state.leavings:
+            self._tell_who_leaves()
         for number in list(state.claims):
             if not claim_holds(state, state.entries[number]):
                 state.drop_claim(state.entries[number])
@@ -99,7 +105,8 @@ class Round:
                 self._pool.refresh()
             else:
                 self._place(entry, ())
-        self._use_bookings()
+        if state.walls:
+            self._use_bookings()
         if not len(state.queue):
             return
         if state.policy.backfill is Backfill.ALL:
@@ -144,8 +151,8 @@ class Round:
             return
         buckets = [one for one in state.queue.buckets.values() if one.key[2] in users]
         for head in sorted(
-            self._order.head(bucket, number, position)
-            for number, bucket in enumerate(buckets)
+            self._order.head(bucket, position)
+            for bucket in buckets
             for position in range(len(bucket.items))
         ):
             entry = state.entries[head[4]]
@@ -156,38 +163,54 @@ class Round:
                 self._place(entry, (), own)
 
     def _walk(self) -> None:
-        state = self._state
-        order = self._order
-        buckets = list(state.queue.buckets.values())
-        if not any(self._may_start(bucket) for bucket in buckets):
-            self._untold = True
+        """In turn, one job of each bucket after another, until nothing can start any more."""
+        state, queue = self._state, self._state.queue
+        if not self._any_may_start():
+            self._rest = None
             return
-        for bucket in buckets:
-            bucket.most_s = NEVER
-        heads = order.heads(buckets)
+        heads = self._order.heads(queue)
+        following: list[Head] = []
         strict = state.policy.backfill is Backfill.NONE
-        while heads:
-            _, _, _, _, job, number, position = heappop(heads)
-            bucket = buckets[number]
-            entry = state.entries[job]
+        while heads or following:
+            if following and (not heads or following[0] < heads[-1]):
+                head = heappop(following)
+            else:
+                head = heads.pop()
+            bucket, entry = head[5], state.entries[head[4]]
             if not self._may_start(bucket) and entry.claim is None:
                 if strict and not self._limited(entry):
                     return
                 self._blocked.append(entry)
                 continue
-            following = self._consider(bucket, entry, position)
+            told = len(self._out)
+            position = self._consider(bucket, entry, head[6])
             if strict and entry.state is JobState.PENDING and not self._limited(entry):
                 return
-            if following is not None:
-                heappush(heads, order.head(bucket, number, following))
+            if position is not None:
+                heappush(following, self._order.head(bucket, position))
+            if len(self._out) > told and not strict and self._nothing_more():
+                self._rest = sorted([*heads, *following], reverse=True)
+                return
+
+    def _any_may_start(self) -> bool:
+        """False where a glance shows that no job at all finds room, nor anybody to take it from."""
+        state = self._state
+        for gpus, which in state.queue.sizes:
+            if self._could_hold(gpus, which):
+                return True
+        if not state.policy.preempts:
+            return False
+        self.wanting = True
+        soonest = min(head[1] for head in state.queue.heads)
+        return self._victims.any_after(soonest + state.policy.margin_s)
 
     def _lay_out(self) -> None:
         """Every job's place anew, in turn, beside the places that all others have: nobody's start
         is ever moved back. Who can start, does."""
         state, order = self._state, self._order
         heads = [
-            order.head(bucket, number, position)
-            for number, bucket in enumerate(state.queue.buckets.values())
+            order.head(bucket, position)
+            for bucket in state.queue.buckets.values()
             for position in range(len(bucket.items))
         ]
         state.places = {n: place for n, place in state.places.items() if n in state.queue}
@@ -216,14 +239,24 @@ class Round:
         self._start(entry, tuple(Grant(slot.gpu.uuid) for slot in slots))
         return True
 
+    def _nothing_more(self) -> bool:
+        """Certainly no job finds room any more in this round, where only room counts."""
+        state = self._state
+        if state.claims or state.policy.preempts:
+            return False
+        return not any(self._could_hold(gpus, which) for gpus, which in state.queue.sizes)
+
+    def _could_hold(self, gpus: int, which: PriorityClass) -> bool:
+        """So many whole GPUs are free together, or the class may take them from others."""
+        state = self._state
+        return not gpus or state.nodes.could_hold(gpus) or bool(state.rules.classes[which].preempts)
+
     def _may_start(self, bucket: Bucket) -> bool:
         """False where a glance shows that no job of it finds room: not so many whole GPUs are
         free together, and there is nobody to take them from."""
-        gpus, which = bucket.key[3], bucket.priority_class
-        by_class = self._state.rules.classes[which].preempts
-        if not gpus or self._pool.nodes.could_hold(gpus) or by_class:
-            return True
         policy = self._state.policy
+        if self._could_hold(bucket.key[3], bucket.priority_class):
+            return True
         if not policy.preempts:
             return False
         self.wanting = True
@@ -236,13 +269,13 @@ class Round:
     def _consider(self, bucket: Bucket, entry: Entry, position: int) -> int | None:
         """Tries one job; the position in its bucket from which to go on, None for nowhere."""
         if entry.claim is not None:
-            return self._following(bucket, position + 1, bucket.most_s)
+            return self._following(bucket, position + 1)
         if self._limited(entry):
             allowed_s = self._allowed_s(entry)
             if allowed_s is None:
                 return None
-            bucket.most_s = min(bucket.most_s, allowed_s)
-            return self._following(bucket, position + 1, bucket.most_s)
+            self._most_s[bucket.key] = min(self._most_s.get(bucket.key, NEVER), allowed_s)
+            return self._following(bucket, position + 1)
         length_s = bucket.walltimes[position]
         way = in_the_way(self.reservations, self._state.now, entry.job.request.walltime_s)
         if not self._try(entry, way):
@@ -250,15 +283,15 @@ class Round:
             shorter_s = self._shorter(entry, length_s)
             if shorter_s is None or not self._may_start(bucket):
                 return None
-            bucket.most_s = shorter_s
+            self._most_s[bucket.key] = shorter_s
             position += 1
         elif entry.state is JobState.PENDING:
             position += 1
-        return self._following(bucket, position, bucket.most_s)
+        return self._following(bucket, position)
 
-    def _following(self, bucket: Bucket, position: int, most_s: float) -> int | None:
-        """The next job of the bucket whose walltime is at most `most_s`."""
-        walltimes = bucket.walltimes
+    def _following(self, bucket: Bucket, position: int) -> int | None:
+        """The next job of the bucket that is short enough to be looked at."""
+        walltimes, most_s = bucket.walltimes, self._most_s.get(bucket.key, NEVER)
         if most_s == NEVER:
             return position if position < len(walltimes) else None
         if bucket.shortest_s > most_s:
@@ -277,6 +310,8 @@ class Round:
         return max((span_s for span_s in spans if span_s < walltime_s), default=None)
 
     def _limited(self, entry: Entry) -> bool:
+        if self._state.unlimited and entry.job.array_limit is None:
+            return False
         if self._state.hours.refusal(entry.job, self._state.now) is not None:
             return True
         return any(self._refusals(entry, least_units(entry.job)))
@@ -294,8 +329,10 @@ class Round:
 
     def _refusals(self, entry: Entry, units: int) -> list[str]:
         state = self._state
-        applied = state.limits_of(entry.job)
         found: list[str] = []
+        if state.unlimited and entry.job.array_limit is None:
+            return found
+        applied = state.limits_of(entry.job)
         if applied or entry.job.array_limit is not None:
             found = [r.what for r in refusals(applied, state.tallies.held, entry, units)]
         if state.budgets.any and state.budgets.overdraft(entry.job, units, state.now) is not None:
@@ -307,6 +344,8 @@ class Round:
         only of those who were asked to go for it before."""
         if self._place(entry, way):
             return True
+        if not self._takes(entry.job.priority_class):
+            return False
         # Who gives way takes a while.
         graces = (each.grace_s for each in self._state.rules.classes.values())
         banned = self._pool.barred(entry, way, 0.0 if told else max(graces))
@@ -314,7 +353,7 @@ class Round:
         if told and found is not None and found.victims:
             return False
         if found is None:
-            self.wanting = self.wanting or self._takes(entry.job.priority_class)
+            self.wanting = True
             return False
         if self._refusals(entry, found.claim.units):
             return False

@@ -71,7 +71,8 @@ class State:
         self.hours = Hours(self.rules)
         self.walls = Walls()
         self.budgets = Budgets()
-        self._limits = False
+        # No window, limit or budget can stand before any job.
+        self._limits, self.unlimited = False, True
         # Jobs on GPUs that give them up to nobody's turn: shares, and those that cannot go back.
         self.unyielding = 0
         self.leavings: dict[int, None] = {}
@@ -100,6 +101,8 @@ class State:
         self.rules = rules
         self._applied.clear()
         self._limits = rules.limits != Limits()
+        budgets = any(each.budget_gpu_s is not None for each in rules.classes.values())
+        self.unlimited = not (self._limits or rules.windows or budgets)
         self.idles = any(each.idle_for_s for each in rules.classes.values())
         self.hours = Hours(rules)
         self.walls.set_rules(rules)
