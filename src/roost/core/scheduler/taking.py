@@ -22,6 +22,21 @@ NOBODY = float("-inf")
 Held = list[tuple[float, int, list[Slot]]]
 
 
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """Of one server at that version until that instant: no turn there is later than `latest`; and
+    for one that takes from turns later than `reach[n]` or more it cannot have n GPUs."""
+
+    version: int
+    until: float
+    latest: float
+    reach: list[float]
+
+
+def _later_first(one: tuple[float, Node]) -> float:
+    return -one[0]
+
+
 class Victims:
     """Who could have to give way on each server. Turns only come nearer while jobs run as long as
     was expected: so the last turn of a server, once known, bounds it from above until a job there
@@ -29,12 +44,13 @@ class Victims:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        # By server: version, valid until, no later turn than this.
-        self._bounds: dict[int, tuple[int, float, float]] = {}
+        self._bounds: dict[int, _Bound] = {}
         # By server: version and time of the exact answer.
         self._exact: dict[int, tuple[int, float, Held, list[Slot]]] = {}
         # Version of all, valid until, and the servers with their bounds, the latest first.
         self._ranked: tuple[int, float, list[tuple[float, Node]]] = (-1, NOBODY, [])
+        # By number of GPUs: before which turn some server may have so many for one that takes.
+        self._most: dict[int, float] = {}
 
     def on(self, node: Node) -> tuple[Held, list[Slot]]:
         """Jobs that hold whole GPUs there and may be asked to go; GPUs that come free anyway."""
@@ -78,24 +94,56 @@ class Victims:
         nodes, now = self._state.nodes, self._state.now
         if self._ranked[0] != nodes.version or now >= self._ranked[1]:
             bounds = [(self._bound(node), node) for node in nodes.all]
-            ranked = sorted(((bound[2], node) for bound, node in bounds), key=lambda one: -one[0])
-            until = min((bound[1] for bound, _ in bounds), default=NOBODY)
+            ranked = sorted(((bound.latest, node) for bound, node in bounds), key=_later_first)
+            until = min((bound.until for bound, _ in bounds), default=NOBODY)
             self._ranked = nodes.version, until, ranked
+            self._most.clear()
         return self._ranked[2]
 
-    def _bound(self, node: Node) -> tuple[int, float, float]:
+    def may_free(self, node: Node, count: int, after: float) -> bool:
+        """False where the server certainly cannot have so many GPUs free by taking from turns later
+        than that. Only of servers that `ranked` has just named."""
+        return self._bounds[node.order].reach[count] > after
+
+    def any_may_free(self, count: int, after: float) -> bool:
+        """The same of all servers together."""
+        ranked = self.ranked()
+        most = self._most.get(count)
+        if most is None:
+            reaches = [self._bounds[node.order].reach for _, node in ranked]
+            enough = [reach[count] for reach in reaches if len(reach) > count]
+            most = self._most[count] = max(enough, default=NOBODY)
+        return most > after
+
+    def _bound(self, node: Node) -> _Bound:
         state = self._state
         known = self._bounds.get(node.order)
-        if known is not None and known[0] == node.version and state.now < known[1]:
+        if known is not None and known.version == node.version and state.now < known.until:
             return known
+        gpus: dict[int, int] = {}
+        for slot in node.slots:
+            if slot.whole is not None:
+                kept = slot.claim is not None or slot.foreign_bytes or not slot.open
+                gpus[slot.whole] = gpus.get(slot.whole, 0) + (0 if kept else 1)
         latest, until = NOBODY, float("inf")
-        for number in {slot.whole for slot in node.slots if slot.whole is not None}:
+        reach = [math.inf] * (1 + len(node.free))
+        turns: list[tuple[float, int]] = []
+        for number, count in gpus.items():
             entry = state.entries[number]
-            latest = max(latest, turn_of(state.policy, entry, state.now))
+            turn = turn_of(state.policy, entry, state.now)
+            latest = max(latest, turn)
             left_s = expected_s(entry) - entry.done_s - (state.now - entry.started_at)
             # Of one that has outlived its expectation the turn moves, though not at this instant.
             until = min(until, math.nextafter(state.now + max(0.0, left_s), math.inf))
-        found = self._bounds[node.order] = node.version, until, latest
+            if entry.ending_by is not None:
+                reach += [math.inf] * count
+            elif count and entry.job.requeue:
+                turns.append((turn, count))
+        turns.sort(reverse=True)
+        for turn, count in turns:
+            reach += [turn] * count
+        reach += [NOBODY] * (1 + len(node.slots) - len(reach))
+        found = self._bounds[node.order] = _Bound(node.version, until, latest, reach)
         return found
 
     def any_after(self, turn: float) -> bool:
@@ -134,6 +182,8 @@ def take_by_turn(
         return None
     whole, rest = (0, count) if count <= largest else divmod(count, largest)
     parts = [largest] * whole + ([rest] if rest else [])
+    if not all(victims.any_may_free(part, after) for part in parts):
+        return None
     chosen: list[Taking] = []
     for part in parts:
         taken = {one.order for one in chosen}
@@ -143,6 +193,8 @@ def take_by_turn(
             if latest <= after and len(parts) == 1:
                 break
             if node.size < part or node.order in taken:
+                continue
+            if not victims.may_free(node, part, after):
                 continue
             found = _on(state, pool, entry, node, part, after, banned, victims, order)
             if found is not None and (
