@@ -82,7 +82,8 @@ class Round:
     def run(self, earmarked: Sequence[int] = ()) -> None:
         """Decides for every job in the queue, then for those that are suspended."""
         self._decide(earmarked)
-        resume(self._state, self._pool, self._out)
+        if self._state.computing < len(self._state.active):
+            resume(self._state, self._pool, self._out)
 
     def _decide(self, earmarked: Sequence[int]) -> None:
         """For every job in the queue. `earmarked`: jobs, restored, that others are

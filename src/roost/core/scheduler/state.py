@@ -75,6 +75,8 @@ class State:
         self._limits, self.unlimited = False, True
         # Jobs on GPUs that give them up to nobody's turn: shares, and those that cannot go back.
         self.unyielding = 0
+        # How many of the active are not suspended.
+        self.computing = 0
         self.leavings: dict[int, None] = {}
         self.use_at: float | None = None
         self._periods: tuple[str, ...] = ()
@@ -346,6 +348,7 @@ class State:
     def computes(self, entry: Entry) -> None:
         """From now: what it is charged for, and its CPUs."""
         job = entry.job
+        self.computing += 1
         self.used_cpus += job.request.cpus
         self.usage.change_rate(job.group, job.user, entry.units)
         entry.charged = entry.units
@@ -354,6 +357,7 @@ class State:
     def stands_still(self, entry: Entry) -> None:
         """The same, no longer."""
         job = entry.job
+        self.computing -= 1
         self.used_cpus -= job.request.cpus
         self.usage.change_rate(job.group, job.user, -entry.charged)
         entry.charged = 0
