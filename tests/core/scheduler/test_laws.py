@@ -177,8 +177,29 @@ class Days(RuleBasedStateMachine):
         world = self.world
         before = {n: state for n, state in world.states.items() if not state.ended}
         used = world.scheduler.snapshot()["usage"]
+        entries = world.scheduler._state.entries
+        inherited = any(
+            entries[number].preempted_for != entry.job.id
+            for entry in entries.values()
+            for number in (() if entry.claim is None else entry.claim.victims)
+            if number in entries
+        )
         rebuilt(world, used)
-        self.nothing_is_decided_again({n: s for n, s in before.items() if s.holds_gpus})
+        before = {n: state for n, state in before.items() if state.holds_gpus}
+        if inherited:
+            self.nobody_is_told_again(before)
+        else:
+            self.nothing_is_decided_again(before)
+
+    def nobody_is_told_again(self, before: dict[int, JobState]) -> None:
+        """For whom somebody gives way now, if not for whom it was asked to, is in no database: who
+        lost that may ask others. But nobody who was told to go is told so again."""
+        for number, state in before.items():
+            now = self.world.states[number]
+            assert now is state or (
+                state in (JobState.RUNNING, JobState.STARTING, JobState.SUSPENDED)
+                and now is JobState.PREEMPTING
+            )
 
     def nothing_is_decided_again(self, before: dict[int, JobState]) -> None:
         now = {n: self.world.states[n] for n in before}
@@ -299,13 +320,9 @@ class ThroughputDays(Days):
         return World(4, rules + more + "[fair_share]\nweight = 0.1\n", cpus=40)
 
     def nothing_is_decided_again(self, before: dict[int, JobState]) -> None:
-        """Turns are reckoned anew from the queue as it is now, so that more may have to give way:
-        but nobody who was told to go is told so again."""
-        for number, state in before.items():
-            now = self.world.states[number]
-            assert now is state or (
-                state in (JobState.RUNNING, JobState.STARTING) and now is JobState.PREEMPTING
-            )
+        """Turns are reckoned anew from the queue as it is now, so that more may have to give
+        way."""
+        self.nobody_is_told_again(before)
 
     @rule(which=st.sampled_from([PriorityClass.REGULAR, PriorityClass.BACKGROUND]))
     def long_jobs_take_all_that_is_free(self, which: PriorityClass) -> None:
@@ -446,6 +463,7 @@ for machine in (
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
+del machine  # or it is collected once more
 
 
 SCENARIO = """
