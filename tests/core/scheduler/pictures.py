@@ -102,6 +102,7 @@ class World:
         self.held: dict[int, tuple[Grant, ...]] = {}
         self.started_at: dict[int, float] = {}
         self.ending_since: dict[int, float] = {}
+        self.gone_by: dict[int, float] = {}
         self.suspending: set[int] = set()
         self.parked: dict[int, float] = {}
         self.by_turn = 0
@@ -195,6 +196,7 @@ class World:
         """Nothing of it is left on the server."""
         del self.held[number]
         self.ending_since.pop(number, None)
+        self.gone_by.pop(number, None)
         self.parked.pop(number, None)
         self.suspending.discard(number)
 
@@ -213,11 +215,11 @@ class World:
         self.suspending.discard(number)
         if can:
             self.parked[number] = self.now
-            del self.ending_since[number]
+            del self.ending_since[number], self.gone_by[number]
             self.states[number] = JobState.SUSPENDED
             self.step(JobSuspended(self.now, number, self.attempts[number]))
         else:
-            del self.ending_since[number]
+            del self.ending_since[number], self.gone_by[number]
             self.states[number] = JobState.RUNNING
             self.step(JobNotSuspended(self.now, number, self.attempts[number]))
         self.run_all()
@@ -319,7 +321,7 @@ class World:
                 self._fits_request(self.jobs[number], grants)
                 self._limits_hold(self.jobs[number])
                 self._no_booking_is_run_into(self.jobs[number], grants)
-            case Preempt(job=number, attempt=attempt, for_job=other):
+            case Preempt(job=number, attempt=attempt, for_job=other, grace_s=grace_s):
                 victim, claimant = self.jobs[number], self.jobs[other]
                 classes = self.rules.classes
                 runs = (JobState.RUNNING, JobState.STARTING, JobState.SUSPENDED)
@@ -338,6 +340,7 @@ class World:
                     self.by_turn += 1
                 self.states[number] = JobState.PREEMPTING
                 self.ending_since[number] = self.now
+                self.gone_by[number] = self.now + grace_s
             case Suspend(job=number, attempt=attempt, for_job=other):
                 victim, claimant = self.jobs[number], self.jobs[other]
                 classes = self.rules.classes
@@ -351,17 +354,21 @@ class World:
                 self.states[number] = JobState.PREEMPTING
                 self.suspending.add(number)
                 self.ending_since[number] = self.now
+                self.gone_by[number] = self.now + mine.grace_s
             case Resume(job=number, attempt=attempt):
                 assert attempt == self.attempts[number]
                 assert self.states[number] is JobState.SUSPENDED
                 self.states[number] = JobState.RUNNING
                 self.started_at[number] += self.now - self.parked.pop(number)
-            case Stop(job=number, attempt=attempt):
+            case Stop(job=number, attempt=attempt, grace_s=grace_s):
                 assert attempt == self.attempts[number]
                 assert number in self.held
                 self.suspending.discard(number)
                 self.states[number] = JobState.COMPLETING
                 self.ending_since.setdefault(number, self.now)
+                self.gone_by[number] = min(
+                    self.now + grace_s, self.gone_by.get(number, float("inf"))
+                )
             case Warn(job=number, attempt=attempt):
                 assert attempt == self.attempts[number]
                 assert self.states[number] in (JobState.STARTING, JobState.RUNNING)

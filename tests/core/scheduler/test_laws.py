@@ -249,7 +249,7 @@ class Days(RuleBasedStateMachine):
                 n
                 for n in world.held
                 if (
-                    world.now < world.ending_since.get(n, 0.0) + 60 + STUCK_AFTER_S
+                    world.now < world.gone_by.get(n, 0.0) + STUCK_AFTER_S
                     and not (n in world.suspending and job.request.shared)
                 )
                 or (
