@@ -58,6 +58,7 @@ class LivingWorld(World):
                     self.left_s[number] = self.ends_at.pop(number) - self.now
                     self.at_once.append(number)
                 case Resume(job=number):
+                    self.first_start.setdefault(number, self.now)
                     self.ends_at[number] = self.now + self.left_s.pop(number)
                 case Stop(job=number, grace_s=grace_s, requeue=back):
                     self._told(number, grace_s, back)
@@ -93,4 +94,5 @@ class LivingWorld(World):
         return events
 
     def waiting(self) -> list[int]:
-        return [n for n, state in self.states.items() if state is JobState.PENDING]
+        """Also those that are suspended, for when they go on."""
+        return [n for n, state in self.states.items() if state.waits]

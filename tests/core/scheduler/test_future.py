@@ -139,7 +139,11 @@ def foreseen(world: LivingWorld) -> dict[int, Wait]:
 def goes_on(world: LivingWorld, ends_at: EndsAt) -> dict[int, float]:
     """When the jobs that wait now then really start, with nobody new."""
     for number in world.held:
-        world.ends_at[number] = ends_at(number, world.now)
+        since = world.parked.get(number)
+        if since is None:
+            world.ends_at[number] = ends_at(number, world.now)
+        else:
+            world.left_s[number] = ends_at(number, since) - since
     waiting = world.waiting()
     world.first_start.clear()
     world.live(world.now + FARTHEST_S, ends_at)
