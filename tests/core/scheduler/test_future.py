@@ -159,11 +159,20 @@ ONE_SHOWS_THE_WAY = [
     Coming("alice", 2, "urgent", 60, 5, 0, True, False, False, 0),
     Coming("bob", 1, "regular", None, 50, 0, False, True, False, 0),
 ]
+# bob's job starts by right just before his booking ends, and is told at once to go.
+HARDLY_BEGUN = [
+    *(Coming("alice", gpus, "regular", minutes, 5, 0, True, False, False, 0)
+      for gpus, minutes in ((1, 10), (1, 10), (2, 20), (2, 120), *[(1, 10)] * 4, (2, 10))),
+    Coming("alice", 2, "urgent", 10, 5, 0, True, False, False, 0),
+    Coming("bob", 1, "regular", 240, 5, 0, True, False, False, 0),
+    Coming("bob", 1, "background", 120, 5, 0, True, False, False, 0),
+]  # fmt: skip
 MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @MANY
 @example(MACHINES[2], "default", ONE_SHOWS_THE_WAY, None)
+@example(MACHINES[0], "hours", HARDLY_BEGUN, (0, 64, 197, "bob", False))
 @given(st.sampled_from(MACHINES), st.sampled_from(sorted(RULES)), JOBS, BOOKINGS)
 def test_each_job_starts_when_it_was_foreseen(
     machine: list[Gpu], rules: str, jobs: list[Coming], booked: Booked

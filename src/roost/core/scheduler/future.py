@@ -104,9 +104,15 @@ class Run:
         self.first_at = self._next()
 
     @property
-    def _stands_still(self) -> bool:
-        """Somebody has just been suspended, for a job that can start at once."""
-        return any(isinstance(one, JobSuspended) for one in self._begun)
+    def _looks_again(self) -> bool:
+        """What has just begun shows a way for others at once: on several servers, or where somebody
+        stands still for one; or it has to be told at once when to go."""
+        if not self._begun:
+            return False
+        if len(self._state.nodes.all) > 1 or JobSuspended in map(type, self._begun):
+            return True
+        leaving = (self._state.entries[number].leaving for number in self._state.leavings)
+        return any(one is not None and one.notice_at <= self._state.now for one in leaving)
 
     @property
     def stuck(self) -> bool:
@@ -156,8 +162,7 @@ class Run:
         ends = self._ends
         while ends and not self._holds(*ends[0][:4]):
             heappop(ends)
-        if self._begun and (len(self._state.nodes.all) > 1 or self._stands_still):
-            # On several servers what has started can show a way for others, found at the next look.
+        if self._looks_again:
             return self._state.now
         due = self._machine.next_time()
         if due is None or (not ends and due - self._quiet_since > QUIET_S):
