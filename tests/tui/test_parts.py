@@ -199,7 +199,8 @@ def test_sizes_and_moments() -> None:
     assert (size(None), size(0), size(GIB * 61), size(GIB // 100)) == ("–", "0.0G", "61.0G", "10M")
     zone = zone_of("Asia/Shanghai")
     assert moment(NOON + 3600, NOON, zone) == "15:02"
-    assert moment(NOON + 36000, NOON, zone) == "12-03 00:02"
+    assert moment(NOON + 36000, NOON, zone) == "00:02"
+    assert moment(NOON + 50000, NOON, zone) == "12-03 03:55"
     assert zone_of("No/Where", "2026-12-02T14:00:00+05:30").utcoffset(
         datetime(2026, 1, 1, tzinfo=UTC)
     ) == zone_of("Asia/Kolkata").utcoffset(datetime(2026, 1, 1, tzinfo=UTC))

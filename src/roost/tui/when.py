@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 GIB = 1024**3
 UNKNOWN = "–"
+CLOCK_ALONE_S = 12 * 3600.0
 LATEST = datetime(9998, 1, 1, tzinfo=UTC).timestamp()
 
 
@@ -54,9 +55,10 @@ def clock(at: float, zone: tzinfo, seconds: bool = False) -> str:
 
 
 def moment(at: float, now: float, zone: tzinfo) -> str:
-    """A time to come or past in at most 11 cells: "17:40", on other days "12-05 09:00"."""
+    """A time to come or past in at most 11 cells: "17:40" today and where it is nearer than twelve
+    hours, "12-05 09:00" else."""
     there, here = datetime.fromtimestamp(at, zone), datetime.fromtimestamp(now, zone)
-    if there.date() == here.date():
+    if there.date() == here.date() or abs(at - now) < CLOCK_ALONE_S:
         return there.strftime("%H:%M")
     if there.year == here.year:
         return there.strftime("%m-%d %H:%M")
