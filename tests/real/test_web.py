@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.real import rig
-from tests.real.web_rig import Browser, free_port, set_password
+from tests.real.web_rig import CUT_OFF, Browser, free_port, set_password
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: accounts, passwords, PAM")
 
@@ -145,7 +145,7 @@ def test_what_is_too_large_is_cut_off(plain: Browser) -> None:
     answer = plain.ask("POST", "/v1/session", big)
     assert (answer.status, answer.json["type"]) == (413, "/problems/body_too_large")
     stranger = Browser(plain.port, prefix="/roost")
-    assert stranger.ask("POST", "/v1/jobs", b"{" * 1_000_000).status == 401
+    assert stranger.ask("POST", "/v1/jobs", b"{" * 1_000_000).status in (401, CUT_OFF)
 
 
 def test_smuggled_and_doubled_headers_get_nobody_in(plain: Browser) -> None:

@@ -11,8 +11,12 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+
+# Instead of a status: the server hung up on what was still being sent.
+CUT_OFF = 0
 
 
 def free_port() -> int:
@@ -89,9 +93,12 @@ class Browser:
                     connection.putheader(name, value)
             if data is not None or method not in ("GET", "HEAD"):
                 connection.putheader("Content-Length", str(len(data or b"")))
-            connection.endheaders(data)
+            with suppress(BrokenPipeError, ConnectionResetError):  # it may have heard enough
+                connection.endheaders(data)
             got = connection.getresponse()
             text = got.read()
+        except ConnectionResetError:
+            return Answer(CUT_OFF, {}, [], b"")
         finally:
             connection.close()
         found = {name.lower(): value for name, value in got.getheaders()}
