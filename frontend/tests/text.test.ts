@@ -34,7 +34,7 @@ test('counts have both English forms', () => {
 test('every message is used', () => {
   const texts = files('.tsx').concat(files('.ts')).filter((name) => !name.startsWith('text/'))
     .map((name) => readFileSync(new URL(name, source), 'utf8')).join('\n');
-  const made = [...texts.matchAll(/`([a-z_]+\.)\$\{/g)].map((found) => found[1] ?? '');
+  const made = [...texts.matchAll(/`([a-z_.]+\.)\$\{/g)].map((found) => found[1] ?? '');
   for (const [code] of entries) {
     const base = code.replace(/_(one|other)$/, '');
     const found = texts.includes(`'${base}'`) || texts.includes(`'${code}'`) || made.some((start) => code.startsWith(start));
