@@ -144,7 +144,8 @@ class Grant:
 class Booking:
     """GPUs that one person has to themselves from `starts_at` until before `ends_at`.
 
-    `maintenance`: no job runs on them then, not the person's own either.
+    `maintenance`: no job runs on them then, not the person's own either. `memory_bytes`: only so
+    much of the memory of one GPU that is marked shared.
     """
 
     id: int
@@ -153,6 +154,7 @@ class Booking:
     starts_at: float
     ends_at: float
     maintenance: bool = False
+    memory_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

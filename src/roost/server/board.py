@@ -7,7 +7,7 @@ frozen) and copy a dict by one call, which the interpreter does at one stroke.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from roost.core.attribution.model import Attribution
@@ -15,6 +15,7 @@ from roost.core.model import Gpu
 from roost.core.observation import Observation
 from roost.core.rules.model import Rules
 from roost.core.rules.read import RulesProblem
+from roost.store.bookings import BookingRecord
 from roost.store.records import JobRecord
 from roost.wire.messages import HostFacts
 
@@ -54,6 +55,7 @@ class Board:
     """`samples`: the raw readings of the last hour, oldest first, each look together."""
 
     jobs: dict[int, JobRecord] = field(default_factory=dict)
+    bookings: Mapping[int, BookingRecord] = field(default_factory=dict)
     observation: Observation | None = None
     attribution: Attribution | None = None
     host: HostFacts | None = None

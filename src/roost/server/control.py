@@ -24,6 +24,7 @@ from roost.core.scheduler.decisions import Decision
 from roost.core.scheduler.events import Event, InventoryChanged, TimeReached
 from roost.server import attempts, desk, watch
 from roost.server.board import Board, RulesInForce
+from roost.server.bookings import due as bookings
 from roost.server.deciding import carry_out, explained
 from roost.server.engines.base import (
     Changed,
@@ -174,6 +175,7 @@ class Control:
                     replies.append((future, desk.handle(work, self._engine, intent)))
                 except RefusalError as no:
                     refused.append((future, no))
+            bookings.due(work)
             self._decide()
             if work.events:  # something that was decided cannot be done
                 self._decide()
@@ -275,6 +277,7 @@ class Control:
                 self._connected(event)
             case Disconnected():
                 self._board.connected = False
+                bookings.unwatched(work)
                 work.event("agent_away", "", text=event.text)
                 work.topics.add("status")
             case Changed():
@@ -331,6 +334,7 @@ class Control:
         if attribution is not None:
             self._foreign = watch.foreign_seen(work, attribution, self._foreign)
             watch.strays_seen(work, attribution, self._strays)
+            bookings.seen(work, attribution)
         report = self._use.add(observation, work.rules.rules, work.now)
         if report is not None:
             work.events.append(report)

@@ -21,6 +21,8 @@ from roost.core.scheduler.events import (
     RulesChanged,
 )
 from roost.server.board import RulesInForce
+from roost.server.bookings import desk as bookings
+from roost.server.bookings.intents import Book, BookAll, Change, Close, Give, Swap
 from roost.server.engines.base import Engine
 from roost.server.intents import (
     AdoptRules,
@@ -73,6 +75,8 @@ def handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
             return lambda: None
         case AdoptRules():
             return _adopt(work, engine, intent)
+        case Book() | BookAll() | Change() | Close() | Give() | Swap():
+            return bookings.handle(work, intent)
         case Explain():
             number, scheduler = intent.job, work.scheduler
             return lambda: (scheduler.explain(number), scheduler.future())

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from roost.core.model import PriorityClass, Request
 from roost.core.rules.model import Rules
 from roost.core.rules.read import RulesProblem
+from roost.server.bookings.intents import BookingIntent
 from roost.store.records import AuditRecord, JobInput, Source
 
 
@@ -140,4 +141,16 @@ class Explain:
     job: int
 
 
-Intent = Submit | Cancel | Hold | Requeue | Drain | Note | Keep | AdoptRules | RulesWrong | Explain
+Intent = (
+    Submit
+    | Cancel
+    | Hold
+    | Requeue
+    | Drain
+    | Note
+    | Keep
+    | AdoptRules
+    | RulesWrong
+    | Explain
+    | BookingIntent
+)

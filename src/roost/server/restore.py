@@ -10,6 +10,7 @@ from roost.core.model import Gpu, JobState, PriorityClass
 from roost.core.rules.calendar import Calendar
 from roost.core.rules.model import Rules
 from roost.core.scheduler.events import (
+    BookingsChanged,
     BudgetsRestored,
     Event,
     GpuChanged,
@@ -21,6 +22,7 @@ from roost.core.scheduler.events import (
     UsageRestored,
 )
 from roost.server.board import Board, RulesInForce
+from roost.server.bookings.books import Books
 from roost.server.ledger import Ledger
 from roost.server.work import Work
 from roost.store import jobs as job_queries
@@ -53,6 +55,7 @@ def restore(store: Store, board: Board, rules: RulesInForce, now: float) -> Work
         work.submitted = recent_submissions(connection, now)
         work.next_job = job_queries.highest_job(connection) + 1
         work.next_allocation = job_queries.highest_allocation(connection) + 1
+        work.books = Books.restored(connection, now)
         host = get_meta(connection, "host")
         work.host = _host.decode(host) if host else None
         for row in ledger_queries.all_gpus(connection):
@@ -71,9 +74,11 @@ def restore(store: Store, board: Board, rules: RulesInForce, now: float) -> Work
         UsageRestored(now, _with_running(work, users, "user"), _with_running(work, groups, "group"))
     )
     work.events += [budgets_used(work, rules.rules), HabitsRestored(now, habits)]
+    work.events.append(BookingsChanged(now, work.books.planned()))
     work.events += [_restored(work, number, now) for number in work.jobs]
     board.jobs.clear()
     board.jobs.update(work.jobs)
+    board.bookings = dict(work.books.records)
     board.drained = dict(work.drained)
     board.gpus = dict(work.gpus)
     board.rules = rules

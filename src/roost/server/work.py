@@ -17,6 +17,7 @@ from roost.core.scheduler.events import Event
 from roost.core.scheduler.limits import part_of
 from roost.core.scheduler.scheduler import Scheduler
 from roost.server.board import Board, RulesInForce
+from roost.server.bookings.books import Books
 from roost.server.ledger import Ledger
 from roost.store import jobs as job_queries
 from roost.store import ledger as ledger_queries
@@ -53,6 +54,7 @@ class Work:
         self.drained: dict[str, str] = {}
         self.inputs: dict[int, JobInput] = {}
         self.submitted: dict[Key, Jobs] = {}
+        self.books = Books()
         self.next_job = 1
         self.next_allocation = 1
         self.events: list[Event] = []
@@ -180,7 +182,7 @@ class Work:
         return bool(
             self.new_jobs or self.new_arrays or self.changed_jobs or self.new_attempts
             or self.changed_attempts or self.new_allocations or self.changed_allocations
-            or self.audits or self.extra or self.flush
+            or self.audits or self.extra or self.flush or self.books.dirty
         )  # fmt: skip
 
     def save(self, connection: Connection) -> None:
@@ -199,6 +201,7 @@ class Work:
             connection, [self.allocations[number] for number in self.new_allocations]
         )
         job_queries.save_allocations(connection, self.changed_allocations.values())
+        self.books.save(connection)
         log_queries.add_audit(connection, self.audits)
         for write in self.extra:
             write(connection)
@@ -239,6 +242,7 @@ class Work:
         """After the commit: publish, send what was decided, and begin anew."""
         board = self.board
         self.submitted.update(self.new_submissions)
+        board.bookings = self.books.committed()
         for array in self.new_arrays:
             board.jobs.update((job.id, job) for job in array)
         for number in (*self.new_jobs, *self.changed_jobs, *self.waits):

@@ -267,3 +267,72 @@ api_tokens = Table(
     Column("used_at", Double),
     Column("expires_at", Double, nullable=False),
 )
+
+bookings = Table(
+    "bookings",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("user", Text, nullable=False),
+    Column("uid", BigInteger, nullable=False),
+    Column("group", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("starts_at", BigInteger, nullable=False),
+    Column("ends_at", BigInteger, nullable=False),
+    Column("gpus", Integer, nullable=False),
+    Column("gpu_uuids", Text, nullable=False),
+    Column("chosen", Text, nullable=False),
+    Column("memory_bytes", BigInteger),
+    Column("gpu_model", Text),
+    Column("purpose", Text, nullable=False),
+    Column("public", Boolean, nullable=False),
+    Column("maintenance", Boolean, nullable=False),
+    Column("series", BigInteger),
+    Column("made_at", Double, nullable=False),
+    Column("made_by", Text, nullable=False),
+    Column("used_at", Double),
+    Column("closed_at", Double),
+    Column("revision", Integer, nullable=False),
+    Column("swap_with", BigInteger),
+    Index("bookings_ends", "ends_at"),
+    Index("bookings_user", "user", "id"),
+)
+
+# The rule of a series, by the number of its first booking; what it made are bookings of their own.
+booking_series = Table(
+    "booking_series",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("rule", Text, nullable=False),
+    Column("except_days", Text, nullable=False),
+    Column("time_zone", Text, nullable=False),
+)
+
+# Each GPU of each booking that holds it, in whole seconds. The database itself refuses two whole
+# ones at one instant, and shares above the memory (see the migration): whoever writes.
+booked = Table(
+    "booked",
+    metadata,
+    Column("booking", BigInteger, primary_key=True, autoincrement=False),
+    Column("gpu_uuid", Text, primary_key=True),
+    Column("gpu_key", BigInteger, nullable=False),
+    Column("from_at", BigInteger, nullable=False),
+    Column("to_at", BigInteger, nullable=False),
+    Column("memory_bytes", BigInteger),
+    Index("booked_gpu", "gpu_uuid", "from_at"),
+)
+
+# What a person must be told of, made once in the transaction in which it became true; `key` keeps
+# it from being made again. Who delivers goes on after the last id that was delivered.
+notices = Table(
+    "notices",
+    metadata,
+    Column("id", Serial, primary_key=True),
+    Column("at", Double, nullable=False),
+    Column("uid", BigInteger),
+    Column("user", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("key", Text, nullable=False, unique=True),
+    Column("detail", Text, nullable=False),
+    Index("notices_user", "user", "id"),
+)

@@ -106,14 +106,16 @@ EXAMPLE = """\
 # exempt_groups = []
 # exempt_classes = []
 
-# What may be booked, and when a booking that nobody uses is given up. Not built yet: read and
-# checked only.
+# What may be booked (roost book), and when a booking that nobody uses is given up.
 # [bookings]
 # horizon = "14d"                 # how far ahead
 # longest = "3d"
-# no_show = "15m"
-# reminder = "15m"
+# no_show = "15m"                 # unused so long after its start it is given up; "0s": never
+# reminder = "15m"                # before its start and before its end
 # background_notice = "10m"       # background jobs on booked GPUs are told so long before
+# maintenance_notice = "1d"       # people are told of a maintenance so long before
+# repeat = "all"                  # who may repeat a booking: "all", "operators", "nobody"
+# repeat_horizon = "26w"          # how far ahead a series may reach
 # per_user_gpu_hours = 96         # booked ahead at once; not set: no limit
 # [bookings.aliases]              # names on a spreadsheet (roost book import), to accounts
 # "张三" = "zhangsan"

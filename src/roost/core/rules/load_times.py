@@ -16,6 +16,7 @@ from roost.core.rules.read import Table, shown
 
 CLASSES = tuple(c.value for c in PriorityClass)
 AT_CLOSE = ("finish", "warn", "end")
+REPEAT = ("all", "operators", "nobody")
 DAY_S = 86400.0
 
 Periods = Mapping[str, Sequence[str]]
@@ -141,6 +142,9 @@ def bookings_of(table: Table, base: BookingRules) -> BookingRules:
         no_show_s=span("no_show", base.no_show_s),
         reminder_s=span("reminder", base.reminder_s),
         background_notice_s=span("background_notice", base.background_notice_s),
+        maintenance_notice_s=span("maintenance_notice", base.maintenance_notice_s),
+        repeat=table.text("repeat", base.repeat, REPEAT),
+        repeat_horizon_s=span("repeat_horizon", base.repeat_horizon_s, 60.0),
         aliases=aliases_of(table.table("aliases")),
         slots=slots_of(table.table("slots")),
     )

@@ -150,6 +150,9 @@ class IdleReclaim:
 class BookingRules:
     """How far ahead and how long GPUs may be booked. `no_show_s` after its start an unused booking
     is given up; `background_notice_s` before it background jobs on its GPUs are told to leave.
+    `reminder_s` before its start and its end the person is reminded, `maintenance_notice_s` before a
+    maintenance everybody is. `repeat`: who may repeat a booking, "all", "operators" or "nobody", at
+    most `repeat_horizon_s` ahead.
 
     `aliases`: names on a team's spreadsheet, to accounts. `slots`: its words for times of the day,
     to "08:00-12:00"."""
@@ -160,6 +163,9 @@ class BookingRules:
     no_show_s: float = 900.0
     reminder_s: float = 900.0
     background_notice_s: float = 600.0
+    maintenance_notice_s: float = 86400.0
+    repeat: str = "all"
+    repeat_horizon_s: float = 182 * 86400.0
     aliases: Mapping[str, str] = field(default_factory=dict)
     slots: Mapping[str, str] = field(default_factory=dict)
 

@@ -89,6 +89,9 @@ def settings_of(rules: Rules) -> Settings:
             "no_show": format_duration(booked.no_show_s),
             "reminder": format_duration(booked.reminder_s),
             "background_notice": format_duration(booked.background_notice_s),
+            "maintenance_notice": format_duration(booked.maintenance_notice_s),
+            "repeat": booked.repeat,
+            "repeat_horizon": format_duration(booked.repeat_horizon_s),
         },
     )
     found |= _under(("bookings", "aliases"), dict(booked.aliases))

@@ -1,0 +1,1 @@
+"""Bookings: which GPUs, when there is room, what the rules allow. Pure: no clock, no database."""

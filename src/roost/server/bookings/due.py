@@ -1,0 +1,164 @@
+"""What becomes due by time alone: reminders, ends, releases of what nobody uses, the waiting list's
+turn. Each is put down in the same transaction as the notice of it, so that it is told once.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from roost.core.attribution.model import Attribution, RightCode
+from roost.core.bookings.assign import assign
+from roost.core.bookings.model import Want
+from roost.core.model import JobState
+from roost.core.scheduler.events import BookingsChanged
+from roost.server.bookings.room import site_of, table_of
+from roost.server.work import Work
+from roost.store.bookings import BOOKED, WAITING, BookingRecord
+
+EVERY_S = 5.0
+LEAST_LEFT_S = 600
+_replace = msgspec.structs.replace
+
+
+def due(work: Work) -> None:
+    """Does what is due now, and tells the scheduler where bookings changed since the last time."""
+    books = work.books
+    if work.now >= books.next_due:
+        books.next_due = work.now + EVERY_S
+        for record in list(books.records.values()):
+            _one(work, record)
+        _turns(work)
+        books.next_due = min(work.now + EVERY_S, _next(work))
+    if books.moved:
+        books.moved = False
+        work.events.append(BookingsChanged(work.now, books.planned()))
+        work.topics |= {"bookings", "status"}
+
+
+def _next(work: Work) -> float:
+    """When the next booking begins or ends."""
+    times = [
+        float(at) for one in work.books.records.values() for at in (one.starts_at, one.ends_at)
+    ]
+    return min((at for at in times if at > work.now), default=float("inf"))
+
+
+def _one(work: Work, record: BookingRecord) -> None:
+    books, rules, now = work.books, work.rules.rules.bookings, work.now
+    if record.ends_at <= now:
+        state = "ended" if record.state == BOOKED else "expired"
+        closed = books.put(_replace(record, state=state, closed_at=float(record.ends_at)))
+        if state == "expired":
+            books.notice(now, "expired", closed, "")
+        return
+    if record.state != BOOKED:
+        return
+    if record.maintenance:
+        _ahead(work, record)
+        return
+    starts, ends = record.starts_at, record.ends_at
+    if now < starts and rules.reminder_s and now >= starts - rules.reminder_s:
+        # Who books at short notice need not be told what they just did.
+        if record.made_at < starts - rules.reminder_s:
+            books.notice(now, "starts", record, f"{starts}")
+    if starts <= now and rules.reminder_s and now >= ends - rules.reminder_s:
+        if ends - starts > 2 * rules.reminder_s:
+            books.notice(now, "ends", record, f"{ends}")
+    if starts <= now and record.used_at is None:
+        _unused(work, record)
+
+
+def _ahead(work: Work, record: BookingRecord) -> None:
+    """A maintenance soon: told to whoever has a job or a booking on its GPUs, and those who wait."""
+    books, now = work.books, work.now
+    notice_s = work.rules.rules.bookings.maintenance_notice_s
+    if not notice_s or now < record.starts_at - notice_s:
+        return
+    people = {job.uid: job.user for job in work.jobs.values()}
+    people |= {one.uid: one.user for one in books.records.values() if not one.maintenance}
+    for uid, user in sorted(people.items()):
+        told = _replace(record, uid=uid, user=user)
+        books.notice(now, "maintenance", told, f"{record.starts_at}")
+
+
+def _unused(work: Work, record: BookingRecord) -> None:
+    """Gives up a booking that nobody has used since it began, as long as somebody was looking."""
+    books, rules, now = work.books, work.rules.rules.bookings, work.now
+    if _has_job(work, record):
+        books.put(_replace(record, used_at=now), quiet=True)
+        return
+    watched = books.watched_from
+    if not rules.no_show_s or watched is None:
+        return
+    since = max(watched, record.starts_at, record.made_at)
+    if now < since + rules.no_show_s or _waits(work, record):
+        return
+    closed = books.put(_replace(record, state="no_show", ends_at=int(now), closed_at=now))
+    books.notice(now, "no_show", closed, "", old_end_at=record.ends_at)
+    work.audit(
+        None, "roost", "booking_no_show", subject=f"booking {record.id}", whom=record.user,
+        outcome="released", detail="rules: bookings.no_show",
+    )  # fmt: skip
+
+
+def _has_job(work: Work, record: BookingRecord) -> bool:
+    return any(
+        one.user == record.user and one.to_at is None and one.gpu_uuid in record.gpu_uuids
+        for one in work.allocations.values()
+    )
+
+
+def _waits(work: Work, record: BookingRecord) -> bool:
+    """The person has a job in the queue that would run on it: they have come, and it is not they
+    whom anybody waits for."""
+    return any(
+        job.user == record.user and job.state is JobState.PENDING and not job.held
+        and not job.after and 0 < job.request.gpus <= len(record.gpu_uuids)
+        and (job.begin_at is None or job.begin_at <= work.now)
+        for job in work.jobs.values()
+    )  # fmt: skip
+
+
+def seen(work: Work, attribution: Attribution) -> None:
+    """Which bookings that are on are used: the person has a process on one of the GPUs."""
+    books = work.books
+    if books.watched_from is None:
+        books.watched_from = work.now
+    unused = [one for one in books.on(work.now) if one.used_at is None and not one.maintenance]
+    if not unused:
+        return
+    users: dict[str, set[str | None]] = {}
+    for gpu in attribution.gpus:
+        users[gpu.uuid] = {
+            holder.user
+            for holder in gpu.holders
+            if holder.pid is not None and holder.right.code is not RightCode.IGNORED
+        }
+    for record in unused:
+        if any(record.user in users.get(uuid, ()) for uuid in record.gpu_uuids):
+            books.put(_replace(record, used_at=work.now), quiet=True)
+
+
+def unwatched(work: Work) -> None:
+    """Nobody can say any more whether a booking is used."""
+    work.books.watched_from = None
+
+
+def _turns(work: Work) -> None:
+    """Whoever waits longest for room that is there now gets it."""
+    books, now = work.books, int(work.now)
+    waiting = [one for one in books.records.values() if one.state == WAITING]
+    for record in sorted(waiting, key=lambda one: (one.made_at, one.id)):
+        start = max(record.starts_at, now)
+        if record.ends_at - start < LEAST_LEFT_S and record.starts_at < now:
+            continue
+        want = Want(record.gpus, record.chosen, record.memory_bytes, record.gpu_model)
+        uuids = assign(site_of(work, record.user), table_of(work), want, start, record.ends_at)
+        if uuids is None:
+            continue
+        got = books.put(_replace(record, state=BOOKED, starts_at=start, gpu_uuids=uuids))
+        books.notice(work.now, "turn", got, f"{got.revision}")
+        work.audit(
+            None, "roost", "booking_turn", subject=f"booking {got.id}", whom=got.user,
+            outcome=BOOKED,
+        )  # fmt: skip
