@@ -34,7 +34,8 @@ MESSAGES = {
         "本服务器可预约的此类 GPU 只有 {available} 张，不足 {wanted} 张",
     ),
     "none_shared": (
-        "no GPU of this server is marked shared, so none can be booked by memory (rules: shared_gpus)",
+        "no GPU of this server is marked shared, so none can be booked by memory"
+        " (rules: shared_gpus)",
         "本服务器没有共享 GPU，不能按显存预约（规则：shared_gpus）",
     ),
     "share_too_large": (
@@ -102,7 +103,8 @@ MESSAGES = {
         "维护不能转让",
     ),
     "no_swap": (
-        "bookings {one} and {other} cannot be swapped: they must be two people's, and no maintenance",
+        "bookings {one} and {other} cannot be swapped: they must be two people's, and no"
+        " maintenance",
         "预约 {one} 和 {other} 不能交换：须属于两个人，且不是维护",
     ),
     "bad_purpose": (

@@ -100,7 +100,7 @@ def change(work: Work, wanted: Change) -> Callable[[], Any]:
 def _elsewhere(
     work: Work, person: Person, record: BookingRecord, want: Want, start: int, end: int, begun: bool
 ) -> dict[str, Any]:
-    """The new interval and GPUs. It keeps its GPUs where they are free then. Raises RefusalError."""
+    """The new interval and GPUs. It keeps its GPUs where they are free. Raises RefusalError."""
     spans = ((start, end),)
     check_spans(spans, work.now, least_s=0 if begun else None)
     if not record.maintenance and not person.operator:

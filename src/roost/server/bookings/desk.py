@@ -79,11 +79,9 @@ def book(work: Work, wanted: Book) -> list[BookingRecord]:
     person, rules = wanted.person, work.rules.rules
     user, uid, groups = _owner(wanted)
     group = wanted.group or who.group_of(rules, user, groups)
-    if wanted.group is not None and not person.operator:
-        if not who.may_charge(rules, user, groups, wanted.group):
-            raise RefusalError(
-                403, "booking.group_not_yours", {"key": "group"}, group=wanted.group, user=user
-            )
+    theirs = wanted.group is None or person.operator
+    if not theirs and not who.may_charge(rules, user, groups, group):
+        raise RefusalError(403, "booking.group_not_yours", {"key": "group"}, group=group, user=user)
     _check(work, wanted, user)
     site = site_of(work, user)
     check_want(site, wanted.want)

@@ -57,19 +57,19 @@ def _one(work: Work, record: BookingRecord) -> None:
         _ahead(work, record)
         return
     starts, ends = record.starts_at, record.ends_at
-    if now < starts and rules.reminder_s and now >= starts - rules.reminder_s:
-        # Who books at short notice need not be told what they just did.
-        if record.made_at < starts - rules.reminder_s:
-            books.notice(now, "starts", record, f"{starts}")
-    if starts <= now and rules.reminder_s and now >= ends - rules.reminder_s:
-        if ends - starts > 2 * rules.reminder_s:
-            books.notice(now, "ends", record, f"{ends}")
+    early_s = rules.reminder_s
+    # Who books at short notice need not be told what they just did.
+    known = record.made_at < starts - early_s
+    if early_s and known and starts - early_s <= now < starts:
+        books.notice(now, "starts", record, f"{starts}")
+    if early_s and ends - starts > 2 * early_s and max(starts, ends - early_s) <= now:
+        books.notice(now, "ends", record, f"{ends}")
     if starts <= now and record.used_at is None:
         _unused(work, record)
 
 
 def _ahead(work: Work, record: BookingRecord) -> None:
-    """A maintenance soon: told to whoever has a job or a booking on its GPUs, and those who wait."""
+    """A maintenance soon: told to whoever has a job or a booking, and to those who wait."""
     books, now = work.books, work.now
     notice_s = work.rules.rules.bookings.maintenance_notice_s
     if not notice_s or now < record.starts_at - notice_s:
