@@ -119,6 +119,11 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "token create": ([], {"POST /v1/tokens": TOKEN | {"secret": "roost_x"}}),
     "token list": ([], {"GET /v1/tokens": {"tokens": [TOKEN]}}),
     "token revoke": (["ab12"], {"DELETE /v1/tokens/ab12": {"done": True}}),
+    "book": (["--from", "2026-12-03T09:00+00:00", "--for", "1h"], {
+        "GET /v1/ping": {"time_zone": "UTC"}, "POST /v1/bookings": {"bookings": [
+            {"booking": 1, "state": "booked", "gpu_indices": [0], "start": "", "end": ""}]}}),
+    "bookings": ([], {"GET /v1/bookings": {"bookings": []}}),
+    "book cancel": (["1"], {"POST /v1/bookings/1/cancel": {"booking": 1, "state": "cancelled"}}),
     "book import": ([str(SHEET), "--dry-run"],
                     {"GET /v1/rules": RULES | {"rules": {"bookings": {}}}}),
     "rules show": ([], {"GET /v1/rules": RULES | {"text": "x"}}),

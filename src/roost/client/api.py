@@ -150,6 +150,25 @@ class Client:
         answer: Job = self.call("GET", f"/v1/jobs/{job}/wait?timeout_s={timeout_s:g}")
         return answer
 
+    def bookings(
+        self, start: str | None = None, end: str | None = None, user: str | None = None
+    ) -> dict[str, Any]:
+        """Bookings that lie in [start, end), ISO 8601; from now on where nothing is said."""
+        answer: dict[str, Any] = self.call(
+            "GET", "/v1/bookings" + _query(**{"from": start, "to": end, "user": user})
+        )
+        return answer
+
+    def book(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Takes GPUs for a time; `body` as in docs/api.md."""
+        answer: dict[str, Any] = self.call("POST", "/v1/bookings", body)
+        return answer
+
+    def cancel_booking(self, booking: int) -> dict[str, Any]:
+        """Cancels it, or gives back what is left of it."""
+        answer: dict[str, Any] = self.call("POST", f"/v1/bookings/{booking}/cancel")
+        return answer
+
     def drain(self, gpu: str, reason: str = "") -> dict[str, Any]:
         """Start nothing new on a GPU (index or UUID). Operators only."""
         answer: dict[str, Any] = self.call(

@@ -151,8 +151,8 @@ class BookingRules:
     """How far ahead and how long GPUs may be booked. `no_show_s` after its start an unused booking
     is given up; `background_notice_s` before it background jobs on its GPUs are told to leave.
     `reminder_s` before its start and its end the person is reminded, `maintenance_notice_s` before
-    a maintenance everybody is. `repeat`: who may repeat a booking, "all", "operators" or "nobody", at
-    most `repeat_horizon_s` ahead.
+    a maintenance everybody is. `repeat`: who may repeat a booking, "all", "operators" or "nobody",
+    at most `repeat_horizon_s` ahead.
 
     `aliases`: names on a team's spreadsheet, to accounts. `slots`: its words for times of the day,
     to "08:00-12:00"."""

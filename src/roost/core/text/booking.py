@@ -1,6 +1,10 @@
 """What the server says no to when somebody books, changes or gives away GPU time."""
 
 MESSAGES = {
+    "start_and_end": (
+        "say when it begins, and either until when or for how long",
+        "请写明开始时间，以及结束时间或时长（二选一）",
+    ),
     "no_booking": (
         "there is no booking {booking}",
         "没有编号为 {booking} 的预约",

@@ -19,6 +19,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{option} needs a value: {option} {value}",
         "{option} 需要一个值：{option} {value}",
     ),
+    "book_how_long": (
+        "say for how long, as --for 8h, or until when, as --until 18:00",
+        "请写明时长（如 --for 8h）或结束时间（如 --until 18:00）",
+    ),
     "missing_argument": ("{argument} is missing", "缺少 {argument}"),
     "extra_argument": ("one word too many: {word}", "多余的参数：{word}"),
     "not_a_choice": (

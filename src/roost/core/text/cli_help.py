@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from roost.core.text.cli_help_book import MESSAGES as BOOK
+
 MESSAGES: dict[str, tuple[str, str]] = {
     "usage_word": ("Usage: ", "用法："),
     "options": ("Options:", "选项："),
@@ -379,37 +381,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "instead of a trace: what roost serve --record wrote; every decision must be the same",
         "改为重放 roost serve --record 的记录，逐一核对每个决定",
     ),
-    "book import": (
-        "Take over the bookings of a spreadsheet (.xlsx, .csv)",
-        "导入表格（.xlsx、.csv）里的预约",
-    ),
-    "book import.more": (
-        "Reads lists (a booking a row) and grids (names in cells of GPUs, days and slots), with"
-        " columns named in English or Chinese. --dry-run shows what was understood and what not."
-        " All is imported in one transaction; where a row could not be read, nothing until --yes"
-        " says to go on without it. Names that are no accounts go into [bookings.aliases] of the"
-        " rules.",
-        "可读列表（每行一个预约）和网格（姓名填在 GPU、日期、时段的格子里），列名中英文均可。"
-        "--dry-run 只显示读懂了什么、没读懂什么。导入在一个事务里完成；有读不懂的行时，"
-        "加 --yes 才会略过它们导入其余的。不是账号的姓名请写入规则的 [bookings.aliases]。",
-    ),
-    "book import.--dry-run": ("show how it was read, and import nothing", "只显示读取结果，不导入"),
-    "book import.--server": (
-        "the server meant where the sheet names none",
-        "表中没写服务器时，指这一台",
-    ),
-    "book import.--year": (
-        "of dates without a year (the nearest that fits)",
-        "没写年份的日期属于哪一年（默认取最近且相符的）",
-    ),
-    "book import.--dates": (
-        "2/12 is 12 February (mdy) or 2 December (dmy)",
-        "2/12 是 2 月 12 日（mdy）还是 12 月 2 日（dmy）",
-    ),
-    "book import.--yes": (
-        "import without the rows that could not be read",
-        "略过读不懂的行，导入其余的",
-    ),
     "completions": ("Completions for bash, zsh or fish", "输出 bash、zsh 或 fish 的补全脚本"),
     "version": ("The versions of this program and the daemon", "显示程序和守护进程的版本"),
     "help": ("Help on a command", "查看命令的用法"),
@@ -418,4 +389,5 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "The server alone, for systemd and serve",
         "只启动 server，供 systemd 和 serve 使用",
     ),
+    **BOOK,
 }

@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 
 from roost import __version__
 from roost.server.api import (
+    bookings,
     books,
     history,
     jobs,
@@ -37,7 +38,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 
 # Looked through in this order: what is asked most comes first.
-PARTS = (jobs, machine, recent, books, history, rules, stream, session, tokens)
+PARTS = (jobs, machine, recent, bookings, books, history, rules, stream, session, tokens)
 
 
 def routes() -> list[tuple[str, str]]:

@@ -43,6 +43,7 @@ class Right:
 _LOOK = Right(Role.VIEWER, "read")
 _OPERATE = Right(Role.OPERATOR, "operate")
 _OWN_JOB = Right(Role.MEMBER, "jobs", "group")
+_OWN_BOOKING = Right(Role.MEMBER, "bookings", "group")
 _ONES_OWN = Right(Role.VIEWER, None, "self")
 _OWN_WAYS = Right(Role.VIEWER, None, "own")
 
@@ -69,6 +70,9 @@ RIGHTS: Mapping[str, Right] = {
     "POST /v1/jobs/{number}/release": _OWN_JOB,
     "POST /v1/jobs/{number}/requeue": _OWN_JOB,
     "POST /v1/jobs/{number}/signal": _OWN_JOB,
+    "GET /v1/bookings": _LOOK,
+    "POST /v1/bookings": Right(Role.MEMBER, "bookings"),
+    "POST /v1/bookings/{number}/cancel": _OWN_BOOKING,
     "POST /v1/gpus/{gpu}/drain": _OPERATE,
     "POST /v1/gpus/{gpu}/undrain": _OPERATE,
     "GET /v1/gpus/{gpu}/free-plan": _LOOK,

@@ -1,0 +1,76 @@
+"""What `roost help` says of bookings: part of `cli_help`."""
+
+from __future__ import annotations
+
+MESSAGES: dict[str, tuple[str, str]] = {
+    "book": (
+        "Book GPUs for a time",
+        "预约一段时间的 GPU",
+    ),
+    "book.more": (
+        "Who books has the GPUs from then until the end by right: their jobs start on them before"
+        " the queue. The server chooses the GPUs, so that free room stays in large pieces, unless"
+        " --gpu names them. Times as 18:00, tomorrow 9:00, fri 14:00, 2026-12-24 09:00. Where"
+        " there is no room, it says what is free instead.",
+        "预约期间 GPU 归预约人：其作业优先于队列直接启动。除非用 --gpu 指定，由服务器挑选 GPU，"
+        "尽量保留成片的空闲。时间可写 18:00、明天 9:00、周五 14:00、2026-12-24 09:00。"
+        "没有空位时，会给出最近的替代方案。",
+    ),
+    "book.--gpus": ("so many GPUs (default 1)", "GPU 数量（默认 1）"),
+    "book.--gpu": ("this GPU, by index or UUID; again for more", "指定 GPU（序号或 UUID），可重复"),
+    "book.--gpu-mem": ("so much memory of a shared GPU", "共享 GPU 上的显存"),
+    "book.--from": ("when it begins (default: now)", "开始时间（默认现在）"),
+    "book.--until": ("when it ends", "结束时间"),
+    "book.--for": ("for how long, in place of --until", "时长，代替 --until"),
+    "book.--purpose": (
+        "what for; seen by you, your leads and operators",
+        "用途；本人、组长和管理员可见",
+    ),
+    "book.--public": ("let everybody see the purpose", "用途对所有人公开"),
+    "book.--maintenance": (
+        "nobody's job runs on them then (operators only)",
+        "维护：期间任何作业都不在其上运行（仅管理员）",
+    ),
+    "book.--wait": (
+        "where there is no room, wait for it on the list",
+        "没有空位时，排入候补",
+    ),
+    "book.--dry-run": ("say what would be booked, and book nothing", "只显示将预约什么，不预约"),
+    "book cancel": (
+        "Cancel bookings, or give back what is left of them",
+        "取消预约，或提前归还剩余时间",
+    ),
+    "bookings": ("List bookings from now on", "列出现在和以后的预约"),
+    "bookings.--user": ("of one person", "某人的"),
+    "book import": (
+        "Take over the bookings of a spreadsheet (.xlsx, .csv)",
+        "导入表格（.xlsx、.csv）里的预约",
+    ),
+    "book import.more": (
+        "Reads lists (a booking a row) and grids (names in cells of GPUs, days and slots), with"
+        " columns named in English or Chinese. --dry-run shows what was understood and what not."
+        " All is imported in one transaction; where a row could not be read, nothing until --yes"
+        " says to go on without it. Names that are no accounts go into [bookings.aliases] of the"
+        " rules.",
+        "可读列表（每行一个预约）和网格（姓名填在 GPU、日期、时段的格子里），列名中英文均可。"
+        "--dry-run 只显示读懂了什么、没读懂什么。导入在一个事务里完成；有读不懂的行时，"
+        "加 --yes 才会略过它们导入其余的。不是账号的姓名请写入规则的 [bookings.aliases]。",
+    ),
+    "book import.--dry-run": ("show how it was read, and import nothing", "只显示读取结果，不导入"),
+    "book import.--server": (
+        "the server meant where the sheet names none",
+        "表中没写服务器时，指这一台",
+    ),
+    "book import.--year": (
+        "of dates without a year (the nearest that fits)",
+        "没写年份的日期属于哪一年（默认取最近且相符的）",
+    ),
+    "book import.--dates": (
+        "2/12 is 12 February (mdy) or 2 December (dmy)",
+        "2/12 是 2 月 12 日（mdy）还是 12 月 2 日（dmy）",
+    ),
+    "book import.--yes": (
+        "import without the rows that could not be read",
+        "略过读不懂的行，导入其余的",
+    ),
+}
