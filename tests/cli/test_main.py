@@ -120,7 +120,7 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "token list": ([], {"GET /v1/tokens": {"tokens": [TOKEN]}}),
     "token revoke": (["ab12"], {"DELETE /v1/tokens/ab12": {"done": True}}),
     "book": (["--from", "2026-12-03T09:00+00:00", "--for", "1h"], {
-        "GET /v1/ping": {"time_zone": "UTC"}, "POST /v1/bookings": {"bookings": [
+        "POST /v1/bookings": {"bookings": [
             {"booking": 1, "state": "booked", "gpu_indices": [0], "start": "", "end": ""}]}}),
     "bookings": ([], {"GET /v1/bookings": {"bookings": []}}),
     "book cancel": (["1"], {"POST /v1/bookings/1/cancel": {"booking": 1, "state": "cancelled"}}),
