@@ -286,12 +286,8 @@ class _Run:
         attempt = self._attempt[place]
         if not attempt or self._begun[place] != begun:
             return
-        ran = self._ran[place]
-        began = self._began_at_s[place]
-        ran.end_at = now
-        ran.lost_s += self._works_at[place] - began
-        ran.held.append((began, now))
-        self._attempt[place] = 0
+        self._stops(place, now)
+        self._ran[place].end_at = now
         self._over += 1
         for other in self._dependents.get(place, ()):
             self._ran[other].ready_s = now
@@ -336,23 +332,25 @@ class _Run:
         left_s = self._trace.jobs[place].duration_s - self._done_s[place]
         heappush(self._ends, (works_at + left_s, number, self._begun[place]))
 
+    def _stops(self, place: int, now: float) -> float:
+        """It holds nothing any more, and has paid for its start; for how long it did work since."""
+        ran, began, works_at = self._ran[place], self._began_at_s[place], self._works_at[place]
+        ran.lost_s += min(now, works_at) - began
+        ran.held.append((began, now))
+        self._attempt[place] = 0
+        return max(0.0, now - works_at)
+
     def _suspend(self, now: float, decision: Suspend) -> Event:
         """It stands still at once, whatever memory it has, which no trace tells."""
         place = decision.job - 1
-        ran, works_at = self._ran[place], self._works_at[place]
-        began = self._began_at_s[place]
-        ran.lost_s += min(now, works_at) - began
-        ran.held.append((began, now))
-        ran.preemptions += 1
-        self._done_s[place] += max(0.0, now - works_at)
-        self._attempt[place] = 0
+        self._ran[place].preemptions += 1
+        self._done_s[place] += self._stops(place, now)
         return JobSuspended(self._began_at + now, decision.job, decision.attempt)
 
     def _give_way(self, now: float, decision: Preempt | Stop) -> list[Event]:
         number, place = decision.job, decision.job - 1
         ran, costs = self._ran[place], self._costs
-        began, works_at = self._began_at_s[place], self._works_at[place]
-        did_s = max(0.0, now - works_at)
+        works_at, did_s = self._works_at[place], self._stops(place, now)
         every_s = costs.checkpoint_s
         if every_s is None:
             kept_s = -self._done_s[place]
@@ -360,11 +358,9 @@ class _Run:
             kept_s = did_s - did_s % every_s
         else:
             kept_s = did_s
-        ran.lost_s += did_s - kept_s + min(now, works_at) - began
-        ran.held.append((began, now))
+        ran.lost_s += did_s - kept_s
         ran.preemptions += 1
         self._done_s[place] += kept_s
-        self._attempt[place] = 0
         events: list[Event] = []
         at = self._began_at
         if kept_s > 0:

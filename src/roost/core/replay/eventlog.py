@@ -17,23 +17,15 @@ from enum import Enum
 from functools import cache
 from typing import Any
 
-from roost.core.scheduler.decisions import (
-    Decision,
-    Finish,
-    Preempt,
-    Resume,
-    Start,
-    Stop,
-    Suspend,
-    Warn,
-)
+from roost.core.scheduler.decisions import Decision, Wait
 from roost.core.scheduler.events import Event
 from roost.core.scheduler.scheduler import Scheduler
 
 VERSION = 1
 EVENTS: dict[str, type] = {one.__name__: one for one in typing.get_args(Event)}
+# `step` never returns the waits that belong to them.
 DECISIONS: dict[str, type] = {
-    one.__name__: one for one in (Start, Preempt, Suspend, Resume, Stop, Warn, Finish)
+    one.__name__: one for one in typing.get_args(Decision) if one is not Wait
 }
 
 

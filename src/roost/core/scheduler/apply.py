@@ -46,14 +46,13 @@ class Changes:
                 entry = state.entries.get(number)
                 if entry is not None and entry.grants_held:
                     entry.safe_at = max(entry.safe_at, event.at)
-            case ev.JobSuspended(job=number, attempt=attempt):
+            case ev.JobSuspended(job=number) | ev.JobNotSuspended(job=number):
                 entry = state.entries.get(number)
-                if entry is not None and entry.attempt == attempt and entry.suspend:
-                    park(state, entry)
-            case ev.JobNotSuspended(job=number, attempt=attempt):
-                entry = state.entries.get(number)
-                if entry is not None and entry.attempt == attempt and entry.suspend:
-                    self._not_suspended(entry)
+                if entry is not None and entry.attempt == event.attempt and entry.suspend:
+                    if isinstance(event, ev.JobSuspended):
+                        park(state, entry)
+                    else:
+                        self._not_suspended(entry)
             case ev.JobCancelled(job=number):
                 self._cancelled(number)
             case ev.JobHeld(job=number, held=held):
@@ -225,5 +224,5 @@ class Changes:
             state.ends_otherwise(entry)
         if event.preempt_by is not None:
             entry.preempted_for = event.preempt_by
-        if event.preempt_by is not None and entry.parked_at is None:
-            self.earmarked[event.preempt_by] = None
+            if entry.parked_at is None:
+                self.earmarked[event.preempt_by] = None

@@ -195,18 +195,12 @@ class Run:
         match decision:
             case Start(job=number, attempt=attempt):
                 self._begun.append(JobStarted(now, number, attempt))
-                self._natural(self._state.entries[number])
-                if number in self._waiting:
-                    self._waiting.remove(number)
-                    self.started[number] = now
+                self._runs(number, now)
             case Suspend(job=number, attempt=attempt):
                 self._begun.append(JobSuspended(now, number, attempt))
                 self._naturally.pop(number, None)
             case Resume(job=number):
-                self._natural(self._state.entries[number])
-                if number in self._waiting:
-                    self._waiting.remove(number)
-                    self.started[number] = now
+                self._runs(number, now)
             case Preempt(job=number, attempt=attempt, grace_s=grace_s):
                 back = self._state.entries[number].job.requeue
                 heappush(self._ends, (now + grace_s, number, attempt, True, back))
@@ -214,6 +208,13 @@ class Run:
                 heappush(self._ends, (now + grace_s, number, attempt, True, back))
             case _:
                 pass
+
+    def _runs(self, number: int, now: float) -> None:
+        """The job starts, or goes on."""
+        self._natural(self._state.entries[number])
+        if number in self._waiting:
+            self._waiting.remove(number)
+            self.started[number] = now
 
     def why_not(self, job: int) -> Reason:
         """Why it cannot be said when the job starts, where it did not in this run."""

@@ -97,12 +97,13 @@ def _plan_by_class(state: State, pool: Pool, entry: Entry, banned: Collection[st
 
 def _yields(state: State, entry: Entry, number: int) -> bool:
     """It is going, or may be told to go; also one that is suspended, for whom asks."""
-    victim = state.entries[number]
+    victim, ending = state.entries[number], state.ending_soon(number)
     preempts = state.rules.classes[entry.job.priority_class].preempts
-    still = victim.state is JobState.SUSPENDED and victim.job.priority_class in preempts
+    lower = victim.job.priority_class in preempts
     if victim.suspend:
-        return state.ending_soon(number) and victim.job.priority_class in preempts
-    return state.ending_soon(number) or still or may_preempt(state, entry, victim)
+        return ending and lower
+    still = victim.state is JobState.SUSPENDED and lower
+    return ending or still or may_preempt(state, entry, victim)
 
 
 def _plan_whole(state: State, pool: Pool, entry: Entry, banned: Collection[str]) -> Plan | None:
@@ -141,8 +142,7 @@ def _plan_on(state: State, pool: Pool, entry: Entry, banned: Collection[str]) ->
         and may_go_over(state, slot, preempts)
         and all(_yields(state, entry, number) for number in slot.holders)
     ]
-    elsewhere = _claimed_by_others(state, entry)
-    ending = [n for n in state.active if state.ending_soon(n) and n not in elsewhere]
+    ending = _ending(state, entry)
     coming = [slot for slot in slots if all(state.ending_soon(n) for n in slot.holders)]
     crowded = cpus < request.cpus or memory_bytes < (request.memory_bytes or 0)
     for number in ending:
@@ -175,14 +175,16 @@ def _plan_on(state: State, pool: Pool, entry: Entry, banned: Collection[str]) ->
     return Plan(victims, claim, in_place)
 
 
-def _claimed_by_others(state: State, entry: Entry) -> set[int]:
-    """Jobs that are ending for another claim already: their CPUs are promised to it."""
-    return {
+def _ending(state: State, entry: Entry) -> list[int]:
+    """Jobs that are ending anyway, but for those that do for another claim: their CPUs are promised
+    to it."""
+    elsewhere = {
         number
         for other in state.claims
         if other != entry.job.id and (claim := state.entries[other].claim) is not None
         for number in claim.victims
     }
+    return [n for n in state.active if state.ending_soon(n) and n not in elsewhere]
 
 
 def _items(state: State, entry: Entry, slots: list[Slot], in_place: bool) -> Iterator[Item]:
@@ -292,20 +294,16 @@ def _with_cpus(
 
     helping = frozenset({*victims, *ending})
     if any(short(helping)):
-        elsewhere = _claimed_by_others(state, entry)
-        helping |= {
-            number
-            for number in state.active
-            if state.ending_soon(number)
-            and number not in elsewhere
-            and not state.entries[number].suspend
-        }
+        helping |= {n for n in _ending(state, entry) if not state.entries[n].suspend}
+    lacking = short(helping)
+    if not any(lacking):
+        return tuple(sorted(victims)), helping
     items = [
         _item(state, (number,), 0, in_place=False)
         for number in state.active
         if number not in helping and may_preempt(state, entry, state.entries[number])
     ]
-    more = _cheapest(items, short(helping))
+    more = _cheapest(items, lacking)
     if more is None:
         return None
     return tuple(sorted({*victims, *more})), helping | {*more}

@@ -103,12 +103,11 @@ class State:
         self.rules = rules
         self._applied.clear()
         self._limits = rules.limits != Limits()
-        budgets = any(each.budget_gpu_s is not None for each in rules.classes.values())
-        self.unlimited = not (self._limits or rules.windows or budgets)
         self.idles = any(each.idle_for_s for each in rules.classes.values())
         self.hours = Hours(rules)
         self.walls.set_rules(rules)
         self.budgets.set_rules(rules, self.now)
+        self.unlimited = not (self._limits or rules.windows or self.budgets.any)
         self.watch_leavings()
         self._count_anew()
         self.usage.set_half_life(rules.fair_share.half_life_s)

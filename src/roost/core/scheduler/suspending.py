@@ -64,23 +64,21 @@ def preempt(state: State, victim: Entry, claimant: Entry) -> Preempt:
     grace_s = state.rules.classes[victim.job.priority_class].grace_s
     state.told_to_end(victim, JobState.PREEMPTING, grace_s)
     victim.preempted_for = claimant.job.id
-    rule = _rule(victim, claimant)
-    return Preempt(victim.job.id, victim.attempt, claimant.job.id, grace_s, rule)
+    return Preempt(victim.job.id, victim.attempt, claimant.job.id, grace_s, _rule(victim, claimant))
 
 
 def give_way(state: State, victim: Entry, claimant: Entry, in_place: bool) -> Preempt | Suspend:
     """Tells the victim to make room, by the rules of its class. `in_place`: it may keep its memory
     on the host."""
-    if not in_place or not suspendable(state, victim):
-        return preempt(state, victim, claimant)
+    in_place = in_place and suspendable(state, victim)
+    told = preempt(state, victim, claimant)
+    if not in_place:
+        return told
     rules = state.rules.classes[victim.job.priority_class]
-    state.told_to_end(victim, JobState.PREEMPTING, rules.grace_s)
     how = "freeze" if rules.give_way == "suspend" else "checkpoint"
     most_bytes = rules.suspend_bytes if how == "freeze" else None
-    victim.suspend, victim.preempted_for = how, claimant.job.id
-    return Suspend(
-        victim.job.id, victim.attempt, claimant.job.id, how, most_bytes, _rule(victim, claimant)
-    )
+    victim.suspend = how
+    return Suspend(told.job, told.attempt, told.for_job, how, most_bytes, told.rule)
 
 
 def _rule(victim: Entry, claimant: Entry) -> str:
@@ -144,11 +142,11 @@ def waits_for(state: State, pool: Pool, entry: Entry) -> Reason:
     jobs = tuple(sorted(on))
     first = state.entries[jobs[0]].job
     numbers += [("job", first.id), ("user", first.user), ("count", len(jobs))]
-    ends = [state.end_of(number) for number in jobs]
-    if max(ends) in (NEVER, state.now):
-        return Reason("suspended", tuple(numbers), _rule(entry, state.entries[first.id]), jobs)
-    numbers.append(("end_at", max(ends)))
-    return Reason("suspended_until", tuple(numbers), _rule(entry, state.entries[first.id]), jobs)
+    rule = _rule(entry, state.entries[first.id])
+    last = max(state.end_of(number) for number in jobs)
+    if last in (NEVER, state.now):
+        return Reason("suspended", tuple(numbers), rule, jobs)
+    return Reason("suspended_until", (*numbers, ("end_at", last)), rule, jobs)
 
 
 def resume(state: State, pool: Pool, out: list[Decision]) -> None:

@@ -30,11 +30,14 @@ class Tallies:
 
     def keys_of(self, job: Job) -> tuple[Key, ...]:
         """What the job counts towards, by the groups of the rules in force."""
-        who = job.user, job.group, job.priority_class
+        found = self._keys_for((job.user, job.group, job.priority_class))
+        return found if job.array_id is None else (*found, array_key(job.array_id))
+
+    def _keys_for(self, who: _Who) -> tuple[Key, ...]:
         found = self._keys.get(who)
         if found is None:
             found = self._keys[who] = limit_keys(self._rules, *who)
-        return found if job.array_id is None else (*found, array_key(job.array_id))
+        return found
 
     def hold(self, job: Job, units: int, jobs: int = 1) -> None:
         """So many millionths of a GPU more are held or claimed, by so many more jobs like it."""
@@ -55,6 +58,6 @@ class Tallies:
         who = job.user, job.group, job.priority_class
         found = self._cells.get(who)
         if found is None:
-            keys = limit_keys(self._rules, *who)
+            keys = self._keys_for(who)
             found = self._cells[who] = self.held.cells(keys), self.waiting.cells(keys)
         return found
