@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import Field, SecretStr
+
+from roost.server.api.shapes import In, Out
 
 MOST_NAME = 100
 
 
-class SignInIn(BaseModel):
+class SignInIn(In):
     """Account and password; in no text of this is the password shown."""
 
-    model_config = ConfigDict(extra="forbid")
     user: str = Field(min_length=1, max_length=256)
     password: SecretStr = Field(min_length=1, max_length=1024)
 
 
-class SessionOut(BaseModel):
+class SessionOut(Out):
     """Who is signed in. `csrf` goes into the header `X-Roost-CSRF` of whatever is to change."""
 
     user: str
@@ -28,21 +29,20 @@ class SessionOut(BaseModel):
     expires_time: str
 
 
-class SessionsOut(BaseModel):
+class SessionsOut(Out):
     sessions: list[dict[str, Any]]
 
 
-class Stranger(BaseModel):
+class Stranger(Out):
     """All that is told to who is not signed in: in which ways one can."""
 
     signed_in: Literal[False]
     sign_in: list[str]
 
 
-class TokenIn(BaseModel):
+class TokenIn(In):
     """`expires_s`: for how long it is to hold, a year at most."""
 
-    model_config = ConfigDict(extra="forbid")
     name: str = Field(default="", max_length=MOST_NAME)
     scopes: list[Literal["read", "jobs", "bookings", "operate"]] = Field(
         default=["read"], min_length=1, max_length=4
@@ -50,11 +50,11 @@ class TokenIn(BaseModel):
     expires_s: int = Field(default=90 * 86_400, ge=60, le=366 * 86_400)
 
 
-class TokensOut(BaseModel):
+class TokensOut(Out):
     tokens: list[dict[str, Any]]
 
 
-class TokenMadeOut(BaseModel):
+class TokenMadeOut(Out):
     token: str
     user: str
     name: str

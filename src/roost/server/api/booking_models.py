@@ -6,12 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from roost.server.api.models import _In, _Out
+from roost.server.api.shapes import In, Out
 
 Text = Annotated[str, Field(max_length=500, pattern=r"^[^\x00-\x1f\x7f]*$")]
 
 
-class BookIn(_In):
+class BookIn(In):
     start: Annotated[str, Field(max_length=64)]
     end: Annotated[str, Field(max_length=64)] | None = None
     duration_s: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
@@ -29,7 +29,7 @@ class BookIn(_In):
     dry_run: bool = False
 
 
-class BookingOut(_Out):
+class BookingOut(Out):
     booking: int
     user: str
     group: str
@@ -46,9 +46,9 @@ class BookingOut(_Out):
     made_time: str | None
 
 
-class BookedOut(_Out):
+class BookedOut(Out):
     bookings: list[BookingOut]
 
 
-class BookingsOut(_Out):
+class BookingsOut(Out):
     bookings: list[BookingOut]

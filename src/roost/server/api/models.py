@@ -12,7 +12,9 @@ import signal as signals
 import unicodedata
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from roost.server.api.shapes import In, Out
 
 MAX_REASON = 500
 MAX_NAME = 200
@@ -91,15 +93,7 @@ JobNumber = Annotated[int, Field(ge=1, le=MAX_JOB)]
 Bytes64 = Annotated[int, Field(ge=1, le=2**62)]
 
 
-class _In(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Out(BaseModel):
-    """Documents an answer; members may be added later."""
-
-
-class SourceIn(_In):
+class SourceIn(In):
     path: Annotated[str, Field(max_length=MAX_PATH_BYTES)]
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
     git_commit: Annotated[str, Field(pattern="^[0-9a-f]{7,64}$")] | None = None
@@ -107,7 +101,7 @@ class SourceIn(_In):
     changed: bool | None = None
 
 
-class SubmissionIn(_In):
+class SubmissionIn(In):
     """A submission: exactly one of `command` and `script`."""
 
     command: Annotated[list[Raw], Field(max_length=100_000)] | None = None
@@ -144,25 +138,25 @@ class SubmissionIn(_In):
     source: SourceIn | None = None
 
 
-class SignalIn(_In):
+class SignalIn(In):
     signal: Annotated[str, Field(max_length=64)]
 
 
-class DrainIn(_In):
+class DrainIn(In):
     reason: Annotated[str, Field(max_length=MAX_REASON)] = ""
 
 
-class FreeItemIn(_In):
+class FreeItemIn(In):
     pid: Annotated[int, Field(ge=1, le=2**31 - 1)]
     start_ticks: Annotated[int, Field(ge=0, le=2**63 - 1)]
 
 
-class FreeIn(_In):
+class FreeIn(In):
     items: Annotated[list[FreeItemIn], Field(min_length=1, max_length=10_000)]
     grace_s: Annotated[float, Field(ge=0, le=300, allow_inf_nan=False)] = 10.0
 
 
-class Problem(_Out):
+class Problem(Out):
     """RFC 9457. `detail` is one sentence for a person; `type` ends with a stable code."""
 
     type: str
@@ -171,7 +165,7 @@ class Problem(_Out):
     detail: str
 
 
-class Ping(_Out):
+class Ping(Out):
     roost: str
     server: str
     user: str
@@ -183,7 +177,7 @@ class Ping(_Out):
     groups: list[str]
 
 
-class RequestOut(_Out):
+class RequestOut(Out):
     gpus: int
     gpus_most: int | None
     gpu_memory_bytes: int | None
@@ -194,7 +188,7 @@ class RequestOut(_Out):
     walltime_s: int | None
 
 
-class JobOut(_Out):
+class JobOut(Out):
     model_config = ConfigDict(populate_by_name=True)
 
     job: int
@@ -240,18 +234,18 @@ class JobOut(_Out):
     forecast_start: str | None
 
 
-class JobsOut(_Out):
+class JobsOut(Out):
     jobs: list[JobOut]
 
 
-class SubmittedOut(_Out):
+class SubmittedOut(Out):
     job: int
     state: str
     jobs: list[int] | None = None
     notes: list[str] = []
 
 
-class ReasonOut(_Out):
+class ReasonOut(Out):
     code: str
     text: str
     rule: str
@@ -259,13 +253,13 @@ class ReasonOut(_Out):
     blocking_bookings: list[int]
 
 
-class UnknownOut(_Out):
+class UnknownOut(Out):
     code: str
     text: str
     blocking_jobs: list[int]
 
 
-class WhyOut(_Out):
+class WhyOut(Out):
     job: int
     state: str
     reasons: list[ReasonOut]
@@ -275,7 +269,7 @@ class WhyOut(_Out):
     startable_now: int | None
 
 
-class FreePlanOut(_Out):
+class FreePlanOut(Out):
     gpu_index: int
     gpu_uuid: str
     items: list[dict[str, Any]]
@@ -284,13 +278,13 @@ class FreePlanOut(_Out):
     time: str
 
 
-class FreeOut(_Out):
+class FreeOut(Out):
     processes: list[dict[str, Any]]
     memory_before_bytes: dict[str, int]
     memory_after_bytes: dict[str, int]
 
 
-class DoneOut(_Out):
+class DoneOut(Out):
     done: bool
 
 

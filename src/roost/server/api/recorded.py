@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+
+from roost.server.api.shapes import Out
 
 
-class _Out(BaseModel):
-    """Documents an answer; members may be added later."""
-
-
-class UsageOut(_Out):
+class UsageOut(Out):
     usage: list[dict[str, Any]]
     gaps: list[dict[str, Any]]
 
 
-class AuditOut(_Out):
+class AuditOut(Out):
     audit: list[dict[str, Any]]
 
 
-class RulesOut(_Out):
+class RulesOut(Out):
     version: int
     time: str | None
     user: str
@@ -30,7 +28,7 @@ class RulesOut(_Out):
     mistakes: list[dict[str, Any]]
 
 
-class RulesVersionOut(_Out):
+class RulesVersionOut(Out):
     version: int
     time: str | None
     user: str
@@ -40,11 +38,11 @@ class RulesVersionOut(_Out):
     in_force: bool
 
 
-class RulesHistoryOut(_Out):
+class RulesHistoryOut(Out):
     history: list[dict[str, Any]]
 
 
-class HistoryOut(_Out):
+class HistoryOut(Out):
     history: list[dict[str, Any]]
     next: str | None
     from_: str | None = Field(alias="from")

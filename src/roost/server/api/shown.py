@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+
+from roost.server.api.shapes import Out
 
 
-class _Out(BaseModel):
-    """Documents an answer; members may be added later."""
-
-
-class HolderOut(_Out):
+class HolderOut(Out):
     gpu_index: int
     gpu_uuid: str
     pid: int | None
@@ -38,7 +36,7 @@ class HolderOut(_Out):
     uid: int | None
 
 
-class GpuOut(_Out):
+class GpuOut(Out):
     index: int
     uuid: str
     name: str
@@ -57,12 +55,12 @@ class GpuOut(_Out):
     drain_reason: str | None
 
 
-class QueueOut(_Out):
+class QueueOut(Out):
     pending: int
     running: int
 
 
-class StatusOut(_Out):
+class StatusOut(Out):
     server: str
     driver_version: str | None
     gpus: list[GpuOut]
@@ -79,7 +77,7 @@ class StatusOut(_Out):
     queue: QueueOut
 
 
-class RecentOut(_Out):
+class RecentOut(Out):
     """Readings of the last hour by GPU (UUID): means over `step_s`, the first beginning at `from`;
     null where nobody looked, or the card does not say."""
 
@@ -88,7 +86,7 @@ class RecentOut(_Out):
     gpus: dict[str, dict[str, list[float | None]]]
 
 
-class WhoOut(_Out):
+class WhoOut(Out):
     holders: list[HolderOut]
     unattributed: list[dict[str, Any]]
     checks: list[dict[str, Any]]
