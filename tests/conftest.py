@@ -36,6 +36,7 @@ def postgresql_cluster() -> Iterator[str]:
     if os.getuid() == 0:
         entry = pwd.getpwnam("postgres")
         os.chown(folder, entry.pw_uid, entry.pw_gid)
+        folder.chmod(0o711)  # the daemon's server, which is neither, finds the socket in it
         who = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
         name = "postgres"
     environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": str(folder)}
