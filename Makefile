@@ -1,6 +1,6 @@
 # The two commands that matter: `make run` starts Roost, `make test` tests it.
-# SERVE="--simulate 4xH100" and PYTEST="-k queue" pass more words on.
-SERVE ?= --auto-simulate
+# SERVE="--simulate 4xH100 --http 127.0.0.1:8081" and PYTEST="-k queue" pass more words on.
+SERVE ?= --auto-simulate --http 127.0.0.1:8470
 PYTEST ?=
 IN = @scripts/with-environment
 
