@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
+from roost.core.bookings.model import Want
 from roost.core.model import Booking
 from roost.store.prepared import Prepared
 from roost.store.tables import booked, booking_series, bookings, notices
@@ -54,6 +55,11 @@ class BookingRecord(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def live(self) -> bool:
         return self.state in LIVE
+
+    @property
+    def want(self) -> Want:
+        """What was asked for."""
+        return Want(self.gpus, self.chosen, self.memory_bytes, self.gpu_model)
 
     def planned(self) -> Booking:
         """As the scheduler and the assignment know it."""

@@ -32,6 +32,13 @@ class Timetable:
         for stays in self.taken.values():
             stays.sort(key=lambda stay: stay[0])
 
+    def take(self, uuids: Iterable[str], start: float, end: float, share: int | None) -> None:
+        """Books these GPUs, or so many bytes of them, as well."""
+        for uuid in uuids:
+            stays = self.taken.setdefault(uuid, [])
+            stays.append((start, end, share))
+            stays.sort(key=lambda stay: stay[0])
+
     def during(self, uuid: str, start: float, end: float) -> list[Taken]:
         return [one for one in self.taken.get(uuid, ()) if one[0] < end and start < one[1]]
 

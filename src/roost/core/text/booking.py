@@ -82,9 +82,44 @@ MESSAGES = {
         "that repeats more often than {most} times: give it an end",
         "重复次数超过 {most} 次：请设定结束时间",
     ),
-    "bad_repeat": (
-        "{value} is no rule of repetition such as FREQ=WEEKLY;BYDAY=MO,WE ({problem})",
-        "{value} 不是有效的重复规则，例如 FREQ=WEEKLY;BYDAY=MO,WE（{problem}）",
+    "repeat_part": (
+        "“{part}” is no part of a rule of repetition such as FREQ=WEEKLY;BYDAY=MO,WE;COUNT=8, or"
+        " stands in it twice",
+        "“{part}”不是重复规则的组成部分，或出现了两次；规则例如 FREQ=WEEKLY;BYDAY=MO,WE;COUNT=8",
+    ),
+    "repeat_value": (
+        "“{part}” cannot be read in {value}; a rule is such as"
+        " FREQ=WEEKLY;BYDAY=MO,WE;UNTIL=20261224",
+        "{value} 中的“{part}”无法理解；规则例如 FREQ=WEEKLY;BYDAY=MO,WE;UNTIL=20261224",
+    ),
+    "repeat_step": (
+        "bookings repeat by FREQ=DAILY, WEEKLY, MONTHLY or YEARLY, not {part}",
+        "预约按 FREQ=DAILY、WEEKLY、MONTHLY 或 YEARLY 重复，不能是 {part}",
+    ),
+    "repeat_both_ends": (
+        "{value} has both COUNT and UNTIL: give one of them",
+        "{value} 同时有 COUNT 和 UNTIL：只能给一个",
+    ),
+    "repeat_dateutil": (
+        "{value} is no rule of repetition such as FREQ=WEEKLY;BYDAY=MO,WE ({part})",
+        "{value} 不是有效的重复规则，例如 FREQ=WEEKLY;BYDAY=MO,WE（{part}）",
+    ),
+    "bad_day": (
+        "{value} is no date such as 2026-12-24",
+        "{value} 不是日期，日期例如 2026-12-24",
+    ),
+    "rows_clash": (
+        "row {row} and row {other} of what was sent want GPU {gpus} at the same time:"
+        " {start} to {end}",
+        "所提交的第 {row} 行与第 {other} 行在 {start} 至 {end} 争用 GPU {gpus}",
+    ),
+    "not_in_batch": (
+        "“{key}” cannot be given for one row of several: book that one by itself",
+        "“{key}”不能对多行中的一行给出：请单独预约",
+    ),
+    "no_rows": (
+        "none of these bookings has room",
+        "这些预约都没有空位",
     ),
     "repeat_operators": (
         "only operators may repeat a booking (rules: bookings.repeat)",
@@ -95,8 +130,8 @@ MESSAGES = {
         "这里不允许重复预约（规则：bookings.repeat）",
     ),
     "for_others": (
-        "only operators may book for {user}",
-        "只有管理员可以替 {user} 预约",
+        "only operators, and who leads group {group}, may book for {user}",
+        "只有管理员和组 {group} 的组长可以替 {user} 预约",
     ),
     "group_not_yours": (
         "{user} is not in group {group} (rules: groups)",
@@ -119,8 +154,8 @@ MESSAGES = {
         "give either a number of GPUs, or GPUs by name, or memory of a shared one",
         "GPU 数量、指定的 GPU、共享 GPU 的显存，三者请只给一个",
     ),
-    "needs_end": (
-        "give an end, or a duration_s",
-        "请给出 end 或 duration_s",
+    "end_or_length": (
+        "give either an end, or a duration_s",
+        "end 和 duration_s 只能给一个",
     ),
 }

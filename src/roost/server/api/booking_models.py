@@ -27,6 +27,45 @@ class BookIn(In):
     maintenance: bool = False
     wait: bool = False
     dry_run: bool = False
+    repeat: Annotated[str, Field(max_length=500)] | None = None
+    except_: Annotated[
+        tuple[Annotated[str, Field(max_length=40)], ...], Field(max_length=1000, alias="except")
+    ] = ()
+    skip: bool = False
+    user: Annotated[str, Field(max_length=200)] | None = None
+
+
+class BatchIn(_In):
+    bookings: Annotated[tuple[BookIn, ...], Field(min_length=1, max_length=1000)]
+    skip: bool = False
+    dry_run: bool = False
+
+
+class ChangeIn(_In):
+    start: Annotated[str, Field(max_length=64)] | None = None
+    end: Annotated[str, Field(max_length=64)] | None = None
+    duration_s: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+    gpus: Annotated[int, Field(ge=1, le=4096)] | None = None
+    chosen: (
+        Annotated[tuple[Annotated[str, Field(max_length=100)], ...], Field(max_length=4096)] | None
+    ) = None
+    gpu_memory_bytes: Annotated[int, Field(ge=1, le=2**53)] | None = None
+    gpu_model: Annotated[str, Field(max_length=100)] | None = None
+    purpose: Text | None = None
+    public: bool | None = None
+    dry_run: bool = False
+
+
+class CancelIn(_In):
+    series: bool = False
+
+
+class GiveIn(_In):
+    to: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class SwapIn(_In):
+    with_: Annotated[int, Field(ge=0, le=2**53, alias="with")]
 
 
 class BookingOut(Out):
@@ -44,6 +83,21 @@ class BookingOut(Out):
     public: bool
     maintenance: bool
     made_time: str | None
+    made_by: str
+    gpu_model: str | None
+    used_time: str | None
+    closed_time: str | None
+    series: int | None
+    repeat: str | None
+
+
+class ClosedOut(BookingOut):
+    closed: list[int]
+
+
+class SwappedOut(_Out):
+    swapped: bool
+    bookings: list[BookingOut]
 
 
 class BookedOut(Out):

@@ -13,7 +13,14 @@ from fastapi import Depends, Request, Response
 
 from roost.core.text.printable import printable
 from roost.server.api.live import Live
-from roost.server.api.peer import CROWDED, MOST_CONNECTIONS, PEER, People, has_account
+from roost.server.api.peer import (
+    CROWDED,
+    MOST_CONNECTIONS,
+    PEER,
+    People,
+    has_account,
+    uid_of,
+)
 from roost.server.api.problems import language_of
 from roost.server.api.render import Jobs
 from roost.server.api.rights import Right, Role, right_of, role_of
@@ -91,6 +98,14 @@ class Context:
         if user is not None and not found and not await self.in_thread(lambda: has_account(user)):
             name = printable(user.encode("utf-8", "replace"))
             raise RefusalError(404, "problem.no_user", {"user": name}, user=name)
+
+    async def account(self, name: str) -> Person:
+        """The account of that name. Raises RefusalError 404."""
+        uid = await self.in_thread(lambda: uid_of(name))
+        if uid is None:
+            shown = printable(name.encode("utf-8", "replace"))
+            raise RefusalError(404, "problem.no_user", {"user": shown}, user=shown)
+        return await self.people.person(uid, self.board.rules.rules)
 
     @property
     def time_zone(self) -> str:

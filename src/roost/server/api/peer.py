@@ -124,11 +124,15 @@ class People:
 
 def has_account(name: str) -> bool:
     """Whether the account database knows that name. Blocks."""
+    return uid_of(name) is not None
+
+
+def uid_of(name: str) -> int | None:
+    """The account of that name; None where there is none. Blocks."""
     try:
-        pwd.getpwnam(name)
+        return pwd.getpwnam(name).pw_uid
     except (KeyError, ValueError):  # ValueError: a zero byte in it
-        return False
-    return True
+        return None
 
 
 def look_up(uid: int) -> Person:

@@ -92,6 +92,14 @@ class Books:
             self.records.pop(record.id, None)
         return record
 
+    def close(self, record: BookingRecord, now: float) -> BookingRecord:
+        """Ended where it has begun, cancelled where not."""
+        if record.state == BOOKED and record.starts_at < int(now):
+            record = msgspec.structs.replace(record, state="ended", ends_at=int(now))
+        else:
+            record = msgspec.structs.replace(record, state="cancelled")
+        return self.put(msgspec.structs.replace(record, closed_at=now))
+
     def notice(self, now: float, kind: str, record: BookingRecord, key: str, **detail: Any) -> bool:
         """Something that the booking's person must be told of, once for each `key` of its kind;
         False where it was told before."""

@@ -7,6 +7,7 @@ Every handler checks first and changes afterwards: a RefusalError leaves no trac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -39,14 +40,12 @@ def found(work: Work, numbers: Iterable[int]) -> list[BookingRecord]:
 
 def may_change(person: Person, record: BookingRecord) -> bool:
     """Its owner, an operator, and who leads its group; a maintenance is the operators'."""
-    if person.operator:
-        return True
-    if record.maintenance:
-        return False
-    return person.uid == record.uid or record.group in person.leads
+    return person.operator or (
+        not record.maintenance and person.may_handle(record.uid, record.group)
+    )
 
 
-def _live(work: Work, person: Person, number: int) -> BookingRecord:
+def _live(work: Work, person: Person, number: int, *, over_too: bool = False) -> BookingRecord:
     """A booking that the caller may change. Raises RefusalError: unknown, another's, over."""
     records = found(work, [number])
     if not records:
@@ -56,13 +55,19 @@ def _live(work: Work, person: Person, number: int) -> BookingRecord:
         raise RefusalError(
             403, "booking.not_yours", {"booking": number}, booking=number, user=record.user
         )
+    if over_too:
+        return record
     if not record.live or record.ends_at <= work.now:
-        state = record.state if not record.live else "ended"
-        raise RefusalError(
-            409, "booking.over", {"booking": number, "state": state.upper()},
-            booking=number, state=state,
-        )  # fmt: skip
+        raise _over(record)
     return record
+
+
+def _over(record: BookingRecord) -> RefusalError:
+    state = "ended" if record.live else record.state
+    return RefusalError(
+        409, "booking.over", {"booking": record.id, "state": state.upper()},
+        booking=record.id, state=state,
+    )  # fmt: skip
 
 
 def change(work: Work, wanted: Change) -> Callable[[], Any]:
@@ -70,19 +75,23 @@ def change(work: Work, wanted: Change) -> Callable[[], Any]:
     record, person = _live(work, wanted.person, wanted.booking), wanted.person
     start = record.starts_at if wanted.starts_at is None else wanted.starts_at
     end = record.ends_at if wanted.ends_at is None else wanted.ends_at
+    if wanted.ends_at is None and wanted.length_s is not None:
+        end = start + wanted.length_s
+    elif wanted.ends_at is None and wanted.starts_at is not None:
+        end = start + record.ends_at - record.starts_at
     begun = record.state == BOOKED and record.starts_at <= work.now
     if begun and start != record.starts_at:
         raise RefusalError(409, "booking.begun", {"key": "start"}, booking=record.id)
-    want = wanted.want or Want(record.gpus, record.chosen, record.memory_bytes, record.gpu_model)
+    want = _want(record, wanted)
     changes: dict[str, Any] = {}
-    if (start, end) != (record.starts_at, record.ends_at) or wanted.want is not None:
+    if (start, end) != (record.starts_at, record.ends_at) or want != record.want:
         changes = _elsewhere(work, person, record, want, start, end, begun)
     if wanted.purpose is not None:
         changes["purpose"] = wanted.purpose
     if wanted.public is not None:
         changes["public"] = wanted.public
-    if not changes:
-        return lambda: record
+    if wanted.dry_run or not changes:
+        return lambda: _replace(record, **changes)
     changed = work.books.put(_replace(record, **changes))
     moved = (changed.starts_at, changed.ends_at, changed.gpu_uuids) != (
         record.starts_at, record.ends_at, record.gpu_uuids
@@ -95,6 +104,21 @@ def change(work: Work, wanted: Change) -> Callable[[], Any]:
         )  # fmt: skip
     _by(work, person, "change", changed, f"{record.starts_at}–{record.ends_at} before")
     return lambda: changed
+
+
+def _want(record: BookingRecord, wanted: Change) -> Want:
+    """What was asked for at first, but for what is asked now. Raises RefusalError."""
+    asked = (wanted.gpus is not None, bool(wanted.chosen), wanted.memory_bytes is not None)
+    if sum(asked) > 1 and not (asked[1] and wanted.gpus == len(wanted.chosen or ())):
+        raise RefusalError(422, "booking.gpus_or_memory", {"key": "gpus"})
+    want = record.want
+    if wanted.chosen:
+        want = Want(len(wanted.chosen), wanted.chosen, None)
+    elif wanted.memory_bytes is not None:
+        want = Want(1, (), wanted.memory_bytes, want.model)
+    elif wanted.gpus is not None and (wanted.gpus, None) != (want.gpus, want.memory_bytes):
+        want = Want(wanted.gpus, (), None, want.model)
+    return want if wanted.model is None else replace(want, chosen=(), model=wanted.model)
 
 
 def _elsewhere(
@@ -128,26 +152,27 @@ def _elsewhere(
 
 
 def close(work: Work, wanted: Close) -> Callable[[], Any]:
-    """Cancels what has not begun, and gives back what is left of what is on."""
-    first, person = _live(work, wanted.person, wanted.booking), wanted.person
+    """Cancels what has not begun, and gives back what is left of what is on. Of a series all that
+    begins with that booking or later, also where it is over itself."""
+    person = wanted.person
+    first = _live(work, person, wanted.booking, over_too=wanted.series)
     records = [first]
-    if wanted.series and first.series is not None:
+    if wanted.series:
         records = [
             one
             for one in work.books.records.values()
-            if one.series == first.series and one.starts_at >= first.starts_at
+            if one.ends_at > work.now
+            and (one.id == first.id or (first.series is not None and one.series == first.series))
+            and one.starts_at >= first.starts_at
         ]
+    if not records:
+        raise _over(first)
     done = [_close(work, person, record) for record in sorted(records, key=lambda one: one.id)]
     return lambda: done
 
 
 def _close(work: Work, person: Person, record: BookingRecord) -> BookingRecord:
-    now = int(work.now)
-    if record.state == BOOKED and record.starts_at < now:
-        closed = _replace(record, state="ended", ends_at=now, closed_at=work.now)
-    else:
-        closed = _replace(record, state="cancelled", closed_at=work.now)
-    closed = work.books.put(closed)
+    closed = work.books.close(record, work.now)
     if person.uid != record.uid:
         work.books.notice(work.now, "cancelled", closed, "", by=person.name)
     _by(work, person, "end" if closed.state == "ended" else "cancel", closed)
@@ -161,10 +186,9 @@ def give(work: Work, wanted: Give) -> Callable[[], Any]:
         raise RefusalError(409, "booking.maintenance_stays", {"booking": record.id})
     if to.uid == record.uid:
         return lambda: record
-    want = Want(record.gpus, record.chosen, record.memory_bytes, record.gpu_model)
     if not person.operator and record.state != WAITING:
         # How far ahead it is was allowed to the first person; how much is asked of the second.
-        check_limits(work, to.name, want, ((record.starts_at, record.ends_at),))
+        check_limits(work, to.name, record.want, ((record.starts_at, record.ends_at),))
     given = work.books.put(_to(work, record, to.name, to.uid, to.groups))
     work.books.notice(work.now, "given", given, f"{given.revision}", by=person.name,
                       old_user=record.user)  # fmt: skip

@@ -12,6 +12,7 @@ import msgspec
 
 from roost.core.bookings.assign import assign
 from roost.core.rules import who
+from roost.server.api.render import iso
 from roost.server.bookings import change
 from roost.server.bookings.intents import (
     Book,
@@ -79,6 +80,8 @@ def book(work: Work, wanted: Book) -> list[BookingRecord]:
     person, rules = wanted.person, work.rules.rules
     user, uid, groups = _owner(wanted)
     group = wanted.group or who.group_of(rules, user, groups)
+    if uid != person.uid and not person.may_handle(uid, group):
+        raise RefusalError(403, "booking.for_others", {"key": "user"}, user=user, group=group)
     theirs = wanted.group is None or person.operator
     if not theirs and not who.may_charge(rules, user, groups, group):
         raise RefusalError(403, "booking.group_not_yours", {"key": "group"}, group=group, user=user)
@@ -95,6 +98,8 @@ def book(work: Work, wanted: Book) -> list[BookingRecord]:
             without.append((start, end))
         else:
             given.append((start, end, uuids))
+            if len(wanted.spans) > 1:  # a series may reach into itself
+                table.take(uuids, start, end, wanted.want.memory_bytes)
     if without and not wanted.wait and not (wanted.skip and given):
         raise no_room(work, site, table, wanted.want, without)
     spans: list[tuple[int, int, tuple[str, ...]]] = given
@@ -111,10 +116,14 @@ def book(work: Work, wanted: Book) -> list[BookingRecord]:
         )
         for start, end, uuids in spans
     ]  # fmt: skip
-    return records if wanted.dry_run else _put_down(work, wanted, records)
+    if wanted.dry_run:
+        return records
+    return _put_down(work, wanted, records, [] if wanted.wait else without)
 
 
-def _put_down(work: Work, wanted: Book, records: list[BookingRecord]) -> list[BookingRecord]:
+def _put_down(
+    work: Work, wanted: Book, records: list[BookingRecord], skipped: list[tuple[int, int]]
+) -> list[BookingRecord]:
     books, person = work.books, wanted.person
     series = books.next_number if wanted.rule else None
     made = []
@@ -124,13 +133,13 @@ def _put_down(work: Work, wanted: Book, records: list[BookingRecord]) -> list[Bo
         if one.user != person.name:
             books.notice(work.now, "made", one, "", by=person.name)
     if series is not None:
-        days = [*wanted.except_days]
+        zone = work.rules.rules.time_zone
+        days = {*wanted.except_days, *((iso(start, zone) or "")[:10] for start, _ in skipped)}
         books.series.append(
             SeriesRecord(
-                id=series, rule=wanted.rule, except_days=tuple(days),
-                time_zone=work.rules.rules.time_zone,
+                id=series, rule=wanted.rule, except_days=tuple(sorted(days)), time_zone=zone
             )
-        )  # fmt: skip
+        )
     subject = f"booking {made[0].id}"
     if len(made) > 1:
         subject = f"bookings {made[0].id} to {made[-1].id}"
@@ -149,15 +158,41 @@ def _all(work: Work, wanted: BookAll) -> list[BookingRecord]:
     books = work.books
     mark, audits = books.mark(), len(work.audits)
     made: list[BookingRecord] = []
+    rows: dict[int, int] = {}
     for place, one in enumerate(wanted.books):
         try:
-            made += book(work, one)
+            new = book(work, one)
         except RefusalError as no:
+            if wanted.skip and no.status == 409:
+                continue
             books.undo(mark)
             del work.audits[audits:]
-            no.extra["row"] = place
-            raise
+            raise _of_row(no, place, rows) from None
+        rows.update((each.id, place) for each in new)
+        made += new
+    if wanted.dry_run:
+        books.undo(mark)
+        del work.audits[audits:]
+        return [msgspec.structs.replace(one, id=0, series=None) for one in made]
+    if not made:
+        raise RefusalError(409, "booking.no_rows")
     return made
+
+
+def _of_row(no: RefusalError, place: int, rows: dict[int, int]) -> RefusalError:
+    """The refusal of one row, naming the other row where that is what stands in the way."""
+    no.extra["row"] = place
+    for clash in no.extra.get("conflicts", ()):
+        other = rows.get(clash["booking"])
+        if other is not None:
+            numbers = ", ".join(map(str, clash["gpu_indices"]))
+            start, end = (str(clash[key])[:16].replace("T", " ") for key in ("start", "end"))
+            extra = {**no.extra, "other_row": other, "conflicts": [], "alternatives": []}
+            return RefusalError(
+                409, "booking.rows_clash", extra, row=place + 1, other=other + 1, gpus=numbers,
+                start=start, end=end,
+            )  # fmt: skip
+    return no
 
 
 def _owner(wanted: Book) -> tuple[str, int, tuple[str, ...]]:
@@ -166,8 +201,6 @@ def _owner(wanted: Book) -> tuple[str, int, tuple[str, ...]]:
         if not person.known:
             raise RefusalError(422, "problem.no_account", {"uid": person.uid}, uid=person.uid)
         return person.name, person.uid, tuple(sorted(person.groups))
-    if not person.operator:
-        raise RefusalError(403, "booking.for_others", {"key": "user"}, user=owner.name)
     return owner.name, owner.uid, tuple(sorted(owner.groups))
 
 

@@ -8,7 +8,6 @@ import msgspec
 
 from roost.core.attribution.model import Attribution, RightCode
 from roost.core.bookings.assign import assign
-from roost.core.bookings.model import Want
 from roost.core.model import JobState
 from roost.core.scheduler.events import BookingsChanged
 from roost.server.bookings.room import site_of, table_of
@@ -152,8 +151,8 @@ def _turns(work: Work) -> None:
         start = max(record.starts_at, now)
         if record.ends_at - start < LEAST_LEFT_S and record.starts_at < now:
             continue
-        want = Want(record.gpus, record.chosen, record.memory_bytes, record.gpu_model)
-        uuids = assign(site_of(work, record.user), table_of(work), want, start, record.ends_at)
+        site = site_of(work, record.user)
+        uuids = assign(site, table_of(work), record.want, start, record.ends_at)
         if uuids is None:
             continue
         got = books.put(_replace(record, state=BOOKED, starts_at=start, gpu_uuids=uuids))

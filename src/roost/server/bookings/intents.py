@@ -46,24 +46,32 @@ class Book:
 
 @dataclass(frozen=True, slots=True)
 class BookAll:
-    """Several at once, all or none: an operator's import."""
+    """Several at once, all or none: an operator's import. `skip`: leave out rows without room."""
 
     person: Person
     books: tuple[Book, ...]
+    skip: bool = False
+    dry_run: bool = False
     key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Fields that are None stay. `want` assigns GPUs anew where they do not do any more."""
+    """Fields that are None stay. A new start alone moves it as long as it is; `length_s` stands in
+    place of an end. GPUs are assigned anew where they do not do any more."""
 
     person: Person
     booking: int
     starts_at: int | None = None
     ends_at: int | None = None
-    want: Want | None = None
+    length_s: int | None = None
+    gpus: int | None = None
+    chosen: tuple[str, ...] | None = None
+    memory_bytes: int | None = None
+    model: str | None = None
     purpose: str | None = None
     public: bool | None = None
+    dry_run: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ any, else their booking is cancelled; either way they are told."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import msgspec
 
@@ -40,7 +41,7 @@ def clear(work: Work, person: Person, want: Want, spans: Iterable[tuple[int, int
 def _move(work: Work, person: Person, record: BookingRecord, walls: list[Booking]) -> None:
     books, now = work.books, int(work.now)
     table = Timetable([*books.planned(), *walls], frozenset([record.id]))
-    want = Want(record.gpus, (), record.memory_bytes, record.gpu_model)
+    want = replace(record.want, chosen=())
     other = None
     if record.starts_at > now:
         site = site_of(work, record.user)
@@ -61,8 +62,5 @@ def _move(work: Work, person: Person, record: BookingRecord, walls: list[Booking
             old_end_at=record.ends_at,
         )  # fmt: skip
         return
-    closed = msgspec.structs.replace(record, state="cancelled", closed_at=work.now)
-    if record.starts_at < now:
-        closed = msgspec.structs.replace(closed, state="ended", ends_at=now)
-    closed = books.put(closed)
+    closed = books.close(record, work.now)
     books.notice(work.now, "cancelled", closed, "", by=person.name, maintenance=True)
