@@ -14,6 +14,217 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        /** BatchIn */
+        BatchIn: {
+            /** Bookings */
+            bookings: components["schemas"]["BookIn"][];
+            /**
+             * Skip
+             * @default false
+             */
+            skip: boolean;
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /** BookIn */
+        BookIn: {
+            /** Start */
+            start: string;
+            /** End */
+            end?: string | null;
+            /** Duration S */
+            duration_s?: number | null;
+            /**
+             * Gpus
+             * @default 1
+             */
+            gpus: number;
+            /**
+             * Chosen
+             * @default []
+             */
+            chosen: string[];
+            /** Gpu Memory Bytes */
+            gpu_memory_bytes?: number | null;
+            /** Gpu Model */
+            gpu_model?: string | null;
+            /** Group */
+            group?: string | null;
+            /**
+             * Purpose
+             * @default
+             */
+            purpose: string;
+            /**
+             * Public
+             * @default false
+             */
+            public: boolean;
+            /**
+             * Maintenance
+             * @default false
+             */
+            maintenance: boolean;
+            /**
+             * Wait
+             * @default false
+             */
+            wait: boolean;
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run: boolean;
+            /** Repeat */
+            repeat?: string | null;
+            /**
+             * Except
+             * @default []
+             */
+            except: string[];
+            /**
+             * Skip
+             * @default false
+             */
+            skip: boolean;
+            /** User */
+            user?: string | null;
+        };
+        /** BookedOut */
+        BookedOut: {
+            /** Bookings */
+            bookings: components["schemas"]["BookingOut"][];
+        };
+        /** BookingOut */
+        BookingOut: {
+            /** Booking */
+            booking: number;
+            /** User */
+            user: string;
+            /** Group */
+            group: string;
+            /** State */
+            state: string;
+            /** Gpus */
+            gpus: string[];
+            /** Gpu Indices */
+            gpu_indices: number[];
+            /** Wanted */
+            wanted: number;
+            /** Gpu Memory Bytes */
+            gpu_memory_bytes: number | null;
+            /** Start */
+            start: string | null;
+            /** End */
+            end: string | null;
+            /** Purpose */
+            purpose: string | null;
+            /** Public */
+            public: boolean;
+            /** Maintenance */
+            maintenance: boolean;
+            /** Made Time */
+            made_time: string | null;
+            /** Made By */
+            made_by: string;
+            /** Gpu Model */
+            gpu_model: string | null;
+            /** Used Time */
+            used_time: string | null;
+            /** Closed Time */
+            closed_time: string | null;
+            /** Series */
+            series: number | null;
+            /** Repeat */
+            repeat: string | null;
+        };
+        /** BookingsOut */
+        BookingsOut: {
+            /** Bookings */
+            bookings: components["schemas"]["BookingOut"][];
+        };
+        /** CancelIn */
+        CancelIn: {
+            /**
+             * Series
+             * @default false
+             */
+            series: boolean;
+        };
+        /** ChangeIn */
+        ChangeIn: {
+            /** Start */
+            start?: string | null;
+            /** End */
+            end?: string | null;
+            /** Duration S */
+            duration_s?: number | null;
+            /** Gpus */
+            gpus?: number | null;
+            /** Chosen */
+            chosen?: string[] | null;
+            /** Gpu Memory Bytes */
+            gpu_memory_bytes?: number | null;
+            /** Gpu Model */
+            gpu_model?: string | null;
+            /** Purpose */
+            purpose?: string | null;
+            /** Public */
+            public?: boolean | null;
+            /**
+             * Dry Run
+             * @default false
+             */
+            dry_run: boolean;
+        };
+        /** ClosedOut */
+        ClosedOut: {
+            /** Booking */
+            booking: number;
+            /** User */
+            user: string;
+            /** Group */
+            group: string;
+            /** State */
+            state: string;
+            /** Gpus */
+            gpus: string[];
+            /** Gpu Indices */
+            gpu_indices: number[];
+            /** Wanted */
+            wanted: number;
+            /** Gpu Memory Bytes */
+            gpu_memory_bytes: number | null;
+            /** Start */
+            start: string | null;
+            /** End */
+            end: string | null;
+            /** Purpose */
+            purpose: string | null;
+            /** Public */
+            public: boolean;
+            /** Maintenance */
+            maintenance: boolean;
+            /** Made Time */
+            made_time: string | null;
+            /** Made By */
+            made_by: string;
+            /** Gpu Model */
+            gpu_model: string | null;
+            /** Used Time */
+            used_time: string | null;
+            /** Closed Time */
+            closed_time: string | null;
+            /** Series */
+            series: number | null;
+            /** Repeat */
+            repeat: string | null;
+            /** Closed */
+            closed: number[];
+        };
         /** DoneOut */
         DoneOut: {
             /** Done */
@@ -79,6 +290,11 @@ export interface components {
             }[];
             /** Time */
             time: string;
+        };
+        /** GiveIn */
+        GiveIn: {
+            /** To */
+            to: string;
         };
         /** GpuOut */
         GpuOut: {
@@ -637,6 +853,18 @@ export interface components {
              * @default []
              */
             notes: string[];
+        };
+        /** SwapIn */
+        SwapIn: {
+            /** With */
+            with: number;
+        };
+        /** SwappedOut */
+        SwappedOut: {
+            /** Swapped */
+            swapped: boolean;
+            /** Bookings */
+            bookings: components["schemas"]["BookingOut"][];
         };
         /**
          * TokenIn

@@ -35,13 +35,13 @@ class BookIn(In):
     user: Annotated[str, Field(max_length=200)] | None = None
 
 
-class BatchIn(_In):
+class BatchIn(In):
     bookings: Annotated[tuple[BookIn, ...], Field(min_length=1, max_length=1000)]
     skip: bool = False
     dry_run: bool = False
 
 
-class ChangeIn(_In):
+class ChangeIn(In):
     start: Annotated[str, Field(max_length=64)] | None = None
     end: Annotated[str, Field(max_length=64)] | None = None
     duration_s: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
@@ -56,15 +56,15 @@ class ChangeIn(_In):
     dry_run: bool = False
 
 
-class CancelIn(_In):
+class CancelIn(In):
     series: bool = False
 
 
-class GiveIn(_In):
+class GiveIn(In):
     to: Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class SwapIn(_In):
+class SwapIn(In):
     with_: Annotated[int, Field(ge=0, le=2**53, alias="with")]
 
 
@@ -95,7 +95,7 @@ class ClosedOut(BookingOut):
     closed: list[int]
 
 
-class SwappedOut(_Out):
+class SwappedOut(Out):
     swapped: bool
     bookings: list[BookingOut]
 

@@ -138,12 +138,13 @@ def _elsewhere(
         uuids = assign(site, table, same, start, end)
     if uuids is None and begun and want.count == len(record.gpu_uuids):
         # Whoever is on it cannot be moved to other GPUs meanwhile.
-        raise no_room(work, site, table, same, [(max(start, record.ends_at), end)])
+        later = [(max(start, record.ends_at), end)]
+        raise no_room(work, site, table, same, later, record.id)
     if uuids is None:
         check_want(site, want)
         uuids = assign(site, table, want, start, end)
     if uuids is None:
-        raise no_room(work, site, table, want, spans)
+        raise no_room(work, site, table, want, spans, record.id)
     return {
         "starts_at": start, "ends_at": end, "gpu_uuids": uuids, "gpus": want.count,
         "chosen": want.chosen, "memory_bytes": want.memory_bytes, "gpu_model": want.model,

@@ -79,13 +79,21 @@ def alternatives(
 
 
 def no_room(
-    work: Work, site: Site, table: Timetable, want: Want, spans: Sequence[tuple[int, int]]
+    work: Work,
+    site: Site,
+    table: Timetable,
+    want: Want,
+    spans: Sequence[tuple[int, int]],
+    without: int = 0,
 ) -> RefusalError:
-    """409: who has it, and what is free instead (of the first span without room)."""
+    """409: who has it, and what is free instead (of the first span without room). `without`: the
+    booking that is being moved is not in its own way."""
     start, end = spans[0]
     zone = work.rules.rules.time_zone
     uuids = {gpu.uuid for gpu in candidates(site, want)}
-    in_the_way = [one for one in work.books.booked() if clashes(one, uuids, start, end)]
+    in_the_way = [
+        one for one in work.books.booked() if one.id != without and clashes(one, uuids, start, end)
+    ]
     extra: dict[str, Any] = {
         "alternatives": alternatives(work, site, table, want, start, end),
         "conflicts": [clash_json(work, one) for one in in_the_way[:MOST_CLASHES]],
