@@ -866,6 +866,112 @@ export interface components {
             /** Bookings */
             bookings: components["schemas"]["BookingOut"][];
         };
+        /** TeamDayOut */
+        TeamDayOut: {
+            /** Held S */
+            held_s: number;
+            /** Observed S */
+            observed_s: number;
+            /** Busy S */
+            busy_s: number;
+            /** Day */
+            day: string;
+            /** Hours */
+            hours: number;
+            /** Gap Hours */
+            gap_hours: number;
+            /** Lost S */
+            lost_s: number;
+        };
+        /** TeamGroupOut */
+        TeamGroupOut: {
+            /** Held S */
+            held_s: number;
+            /** Observed S */
+            observed_s: number;
+            /** Busy S */
+            busy_s: number;
+            /** Group */
+            group: string;
+            /** Joules */
+            joules: number;
+            /** Due */
+            due: number | null;
+            /** Part */
+            part: number | null;
+        };
+        /** TeamHourOut */
+        TeamHourOut: {
+            /** Held S */
+            held_s: number;
+            /** Observed S */
+            observed_s: number;
+            /** Busy S */
+            busy_s: number;
+            /** Weekday */
+            weekday: number;
+            /** Hour */
+            hour: number;
+            /** Hours */
+            hours: number;
+            /** Gap Hours */
+            gap_hours: number;
+            /** Lost S */
+            lost_s: number;
+        };
+        /** TeamOut */
+        TeamOut: {
+            /** From */
+            from: string;
+            /** To */
+            to: string;
+            /** Time Zone */
+            time_zone: string;
+            /** Gpus */
+            gpus: number;
+            /** People */
+            people: components["schemas"]["TeamPersonOut"][];
+            /** Groups */
+            groups: components["schemas"]["TeamGroupOut"][];
+            /** Days */
+            days: components["schemas"]["TeamDayOut"][];
+            /** Heat */
+            heat: components["schemas"]["TeamHourOut"][];
+            /** Waits By Class */
+            waits_by_class: components["schemas"]["TeamWaitOut"][];
+            /** Waits By Group */
+            waits_by_group: components["schemas"]["TeamWaitOut"][];
+            /** Gaps */
+            gaps: {
+                [key: string]: unknown;
+            }[];
+        };
+        /** TeamPersonOut */
+        TeamPersonOut: {
+            /** Held S */
+            held_s: number;
+            /** Observed S */
+            observed_s: number;
+            /** Busy S */
+            busy_s: number;
+            /** User */
+            user: string | null;
+            /** Group */
+            group: string | null;
+            /** Joules */
+            joules: number;
+        };
+        /** TeamWaitOut */
+        TeamWaitOut: {
+            /** Name */
+            name: string;
+            /** Jobs */
+            jobs: number;
+            /** Median S */
+            median_s: number | null;
+            /** P90 S */
+            p90_s: number | null;
+        };
         /**
          * TokenIn
          * @description `expires_s`: for how long it is to hold, a year at most.

@@ -11,6 +11,7 @@ export type Submission = Partial<Schemas['SubmissionIn']>;
 export type Submitted = Schemas['SubmittedOut'];
 export type Recent = Schemas['RecentOut'];
 export type FreePlan = Schemas['FreePlanOut'];
+export type Team = Schemas['TeamOut'];
 export type Rules = Schemas['RulesOut'];
 export type RulesVersion = Schemas['RulesVersionOut'];
 

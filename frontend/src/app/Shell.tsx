@@ -18,6 +18,7 @@ import { useMe } from './session';
 export const VIEWS: readonly { path: string; code: Code; under: readonly string[] }[] = [
   { path: '/', code: 'nav.now', under: ['/gpus'] },
   { path: '/queue', code: 'nav.queue', under: ['/jobs'] },
+  { path: '/team', code: 'nav.team', under: [] },
 ];
 
 function isHere(location: string, view: (typeof VIEWS)[number]): boolean {

@@ -9,7 +9,7 @@ export interface Series {
   fill?: string;
 }
 
-export default function Chart({ times, series, height, most, unit, zone, label }: {
+export default function Chart({ times, series, height, most, unit, zone, label, days = false }: {
   /** Seconds since the epoch. */
   times: number[];
   series: readonly Series[];
@@ -18,6 +18,8 @@ export default function Chart({ times, series, height, most, unit, zone, label }
   unit: string;
   zone: string;
   label: string;
+  /** A value a day: the axis says dates. */
+  days?: boolean;
 }) {
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -33,11 +35,11 @@ export default function Chart({ times, series, height, most, unit, zone, label }
         height,
         legend: { show: false },
         cursor: { show: false },
-        tzDate: (at) => uPlot.tzDate(new Date(at * 1e3), zone),
+        tzDate: (at) => uPlot.tzDate(new Date(at * 1e3), days ? 'UTC' : zone),
         padding: [6, 4, 0, 0],
         scales: { x: { time: true }, y: { range: (_plot, _low, high) => [0, most ?? Math.max(1, (high ?? 0) * 1.1)] } },
         axes: [
-          { ...axis, size: 22, values: [[3600, '{HH}:{mm}'], [60, '{HH}:{mm}'], [1, '{HH}:{mm}:{ss}']].map(
+          days ? { ...axis, size: 22, space: 64, incrs: [1, 2, 7, 14, 28].map((each) => each * 86400), values: (_plot, splits) => splits.map((at) => new Date(at * 1e3).toISOString().slice(5, 10)) } : { ...axis, size: 22, values: [[3600, '{HH}:{mm}'], [60, '{HH}:{mm}'], [1, '{HH}:{mm}:{ss}']].map(
             ([step, text]) => [step, text, null, null, null, null, null, null, 1]) as uPlot.Axis.Values },
           { ...axis, size: 48, space: 26, values: (_plot, splits) => splits.map((value) => `${value} ${unit}`) },
         ],
@@ -58,6 +60,6 @@ export default function Chart({ times, series, height, most, unit, zone, label }
       watch.disconnect();
       plot.destroy();
     };
-  }, [times, series, height, most, unit, zone]);
+  }, [times, series, height, most, unit, zone, days]);
   return <div ref={place} role="img" aria-label={label} style={{ height }} />;
 }

@@ -19,6 +19,7 @@ from roost.server.api import (
     rules,
     session,
     stream,
+    team,
     tokens,
 )
 from roost.server.api.body import BodyLimit
@@ -38,7 +39,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 
 # Looked through in this order: what is asked most comes first.
-PARTS = (jobs, machine, recent, bookings, books, history, rules, stream, session, tokens)
+PARTS = (jobs, machine, recent, bookings, books, team, history, rules, stream, session, tokens)
 
 
 def routes() -> list[tuple[str, str]]:

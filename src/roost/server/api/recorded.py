@@ -14,6 +14,61 @@ class UsageOut(Out):
     gaps: list[dict[str, Any]]
 
 
+class TeamOut(Out):
+    from_: str = Field(alias="from")
+    to: str
+    time_zone: str
+    gpus: int
+    people: list[TeamPersonOut]
+    groups: list[TeamGroupOut]
+    days: list[TeamDayOut]
+    heat: list[TeamHourOut]
+    waits_by_class: list[TeamWaitOut]
+    waits_by_group: list[TeamWaitOut]
+    gaps: list[dict[str, Any]]
+
+
+class _Sums(Out):
+    held_s: float
+    observed_s: float
+    busy_s: float
+
+
+class TeamPersonOut(_Sums):
+    user: str | None
+    group: str | None
+    joules: float
+
+
+class TeamGroupOut(_Sums):
+    group: str
+    joules: float
+    due: float | None
+    part: float | None
+
+
+class TeamDayOut(_Sums):
+    day: str
+    hours: int
+    gap_hours: int
+    lost_s: float
+
+
+class TeamHourOut(_Sums):
+    weekday: int
+    hour: int
+    hours: int
+    gap_hours: int
+    lost_s: float
+
+
+class TeamWaitOut(Out):
+    name: str
+    jobs: int
+    median_s: float | None
+    p90_s: float | None
+
+
 class AuditOut(Out):
     audit: list[dict[str, Any]]
 

@@ -85,6 +85,7 @@ RIGHTS: Mapping[str, Right] = {
     "POST /v1/driver/release": _OPERATE,
     "POST /v1/driver/hold": _OPERATE,
     "GET /v1/usage": _LOOK,
+    "GET /v1/team": _LOOK,
     "GET /v1/history": _LOOK,
     "GET /v1/audit": Right(Role.VIEWER, "read", "own"),
     "GET /v1/rules": _LOOK,
