@@ -880,6 +880,8 @@ export interface components {
             hours: number;
             /** Gap Hours */
             gap_hours: number;
+            /** Held Seen S */
+            held_seen_s: number;
             /** Lost S */
             lost_s: number;
         };
@@ -916,6 +918,8 @@ export interface components {
             hours: number;
             /** Gap Hours */
             gap_hours: number;
+            /** Held Seen S */
+            held_seen_s: number;
             /** Lost S */
             lost_s: number;
         };

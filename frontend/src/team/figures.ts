@@ -16,8 +16,8 @@ export const utilisation = (seen: Seen): number | null =>
   seen.observed_s > 0 ? Math.min(100, (100 * seen.busy_s) / seen.observed_s) : null;
 
 /** Part of the looked-at GPU time that was held, 0 to 1; null where nobody looked. */
-export const heldPart = (seen: Seen): number | null =>
-  seen.observed_s > 0 ? Math.min(1, seen.held_s / seen.observed_s) : null;
+export const heldPart = (seen: { held_seen_s: number; observed_s: number }): number | null =>
+  seen.observed_s > 0 ? Math.min(1, seen.held_seen_s / seen.observed_s) : null;
 
 /** A cell as CSV has it; what a spreadsheet would take for a formula is kept text. */
 export function cell(value: string | number | null): string {

@@ -51,6 +51,7 @@ class TeamDayOut(_Sums):
     day: str
     hours: int
     gap_hours: int
+    held_seen_s: float
     lost_s: float
 
 
@@ -59,6 +60,7 @@ class TeamHourOut(_Sums):
     hour: int
     hours: int
     gap_hours: int
+    held_seen_s: float
     lost_s: float
 
 

@@ -35,7 +35,7 @@ async def usage_of_the_team(
 ) -> Response:
     """The hours that begin in [from, to), the last thirty days where nothing is said, at most 400
     days. `observed_s` is GPU seconds in which Roost looked; where it is 0 nothing is known but what
-    jobs held. `due` and `part` are parts of 1: of the shares, and of what jobs held."""
+    jobs held; `held_seen_s` is what they held in hours with a look. `due` and `part` are parts of 1: of the shares, and of what jobs held."""
     context = call.context
     rules, name, now = context.board.rules.rules, context.time_zone, context.clock()
     start, end = time_of("from", from_, name), time_of("to", to, name)
@@ -90,11 +90,13 @@ def _hours(
     for row in used:
         if row["hour"] in each:
             each[row["hour"]] |= {n: float(row[n]) for n in ("held_s", "busy_s", "lost_s")}
+    for one in each.values():
+        one["held_seen_s"] = one["held_s"] if one["observed_s"] > 0 else 0.0
     return each
 
 
 def _summed(rows: Iterable[Mapping[str, float]]) -> dict[str, float]:
-    total = {"held_s": 0.0, "busy_s": 0.0, "lost_s": 0.0, "observed_s": 0.0}
+    total = dict.fromkeys(("held_s", "held_seen_s", "busy_s", "lost_s", "observed_s"), 0.0)
     for row in rows:
         for name in total:
             total[name] += row[name]
