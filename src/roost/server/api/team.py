@@ -35,7 +35,8 @@ async def usage_of_the_team(
 ) -> Response:
     """The hours that begin in [from, to), the last thirty days where nothing is said, at most 400
     days. `observed_s` is GPU seconds in which Roost looked; where it is 0 nothing is known but what
-    jobs held; `held_seen_s` is what they held in hours with a look. `due` and `part` are parts of 1: of the shares, and of what jobs held."""
+    jobs held; `held_seen_s` is what they held in hours with a look. `due` and `part` are parts of
+    1: of the shares, and of what jobs held."""
     context = call.context
     rules, name, now = context.board.rules.rules, context.time_zone, context.clock()
     start, end = time_of("from", from_, name), time_of("to", to, name)
