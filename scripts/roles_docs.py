@@ -22,6 +22,7 @@ Written by `scripts/roles_docs.py` from the routes and the table that the server
 | --- | --- | --- | --- | --- | --- | --- |
 """
 SEEN = {
+    "GET /v1/feeds/{secret}/bookings.ics": "who knows the address reads what its owner may",
     "GET /v1/session": "of the cookie that comes with it",
     "DELETE /v1/session": "of the cookie that comes with it",
     "GET /v1/ping": "a stranger is told the ways to sign in, and nothing else",

@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ def test_json_is_the_daemons_answer_in_ascii(stub: Stub, roost: Roost):
 
 
 SACCT = Path(__file__).parents[1] / "data" / "traces" / "small_sacct.txt"
+EXPORTED = Path(tempfile.gettempdir()) / f"roost-export-{os.getpid()}.csv"
 SHEET = Path(__file__).parents[1] / "data" / "sheets" / "1-list.csv"
 TOKEN: dict[str, Any] = {
     "token": "ab12", "user": "alice", "name": "ci", "scopes": ["read"], "used_time": None,
@@ -126,6 +128,10 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "book cancel": (["1"], {"POST /v1/bookings/1/cancel": {"booking": 1, "state": "cancelled"}}),
     "book import": ([str(SHEET), "--dry-run"],
                     {"GET /v1/rules": RULES | {"rules": {"bookings": {}}}}),
+    "book export": ([str(EXPORTED)], {"GET /v1/bookings": {"bookings": []}}),
+    "book feed": ([], {"POST /v1/feeds": {
+        "feed": "f1", "user": "alice", "of": "mine", "target": None, "made_time": None,
+        "used_time": None, "path": "/v1/feeds/x/bookings.ics"}}),
     "rules show": ([], {"GET /v1/rules": RULES | {"text": "x"}}),
     "rules check": (["/dev/null"], {}),
     "rules diff": (["/dev/null", "/dev/null"], {}),

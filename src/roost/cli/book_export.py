@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from roost.cli.context import Context
 
 DAYS = 90
+SHOWN = ("booked", "ended", "no_show")
 
 
 def export(context: Context) -> int:
@@ -32,9 +33,8 @@ def export(context: Context) -> int:
     ping: Any = client.ping()
     zone = ZoneInfo(str(ping["time_zone"]))
     start, end = _period(context, zone)
-    status: Any = client.status()
     answer: Any = client.call("GET", period_path("/v1/bookings", start, end))
-    found = lines(answer["bookings"], status["gpus"], zone)
+    found = lines(answer["bookings"], str(ping["server"]), zone)
     language = context.terminal.language
     table = rows(found)
     if ending == ".xlsx":
@@ -70,18 +70,20 @@ def period_path(path: str, start: datetime, end: datetime) -> str:
     return f"{path}?from={first}&to={last}"
 
 
-def lines(bookings: list[Any], gpus: list[Any], zone: ZoneInfo) -> list[Line]:
-    """Those that hold GPUs; a share of a GPU's memory and a maintenance are not for a list."""
-    numbers = {gpu["uuid"]: int(gpu["index"]) for gpu in gpus}
+def lines(bookings: list[Any], server: str, zone: ZoneInfo) -> list[Line]:
+    """Those that hold or held GPUs; a share of a GPU's memory and a maintenance are not for a
+    list."""
     found = []
     for each in bookings:
-        if each.get("maintenance") or each.get("memory_bytes") or not each.get("gpus"):
+        if each["maintenance"] or each["gpu_memory_bytes"] or not each["gpus"]:
+            continue
+        if each["state"] not in SHOWN:
             continue
         found.append(
             Line(
                 user=str(each["user"]),
-                server=str(each.get("server") or ""),
-                gpus=tuple(g if isinstance(g, int) else numbers[g] for g in each["gpus"]),
+                server=server,
+                gpus=tuple(each["gpu_indices"]),
                 start=datetime.fromisoformat(each["start"]).astimezone(zone),
                 end=datetime.fromisoformat(each["end"]).astimezone(zone),
                 purpose=str(each.get("purpose") or ""),

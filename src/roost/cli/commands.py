@@ -190,6 +190,22 @@ COMMANDS: dict[str, Command] = {
             JSON,
         ),
     ),
+    "book export": Command(
+        "book_export:export",
+        (Argument("FILE", "1", "path"),),
+        (Option("--from", "WHEN"), Option("--to", "WHEN"), JSON),
+    ),
+    "book feed": Command(
+        "book_feed:feed",
+        options=(
+            Option("--gpu", "GPU", "gpu"),
+            Option("--group", "GROUP"),
+            Option("--all"),
+            Option("--list"),
+            Option("--revoke", "FEED"),
+            JSON,
+        ),
+    ),
     "rules check": Command("rules:check", (Argument("FILE", "?", "path"),), (JSON,)),
     "rules show": Command(
         "rules_shown:show", (Argument("VERSION", "?", "count"),), (Option("--text"), JSON)
@@ -271,7 +287,10 @@ GROUPS = (
         "queue",
         ("run", "jobs", "show", "why", "logs", "wait", "cancel", "hold", "release", "requeue"),
     ),
-    ("book", ("book", "bookings", "book cancel", "book import")),
+    (
+        "book",
+        ("book", "bookings", "book cancel", "book import", "book export", "book feed"),
+    ),
     ("reach", ("token create", "token list", "token revoke")),
     ("operate", ("free", "drain", "undrain", "driver release", "driver hold", "usage", "audit")),
     (

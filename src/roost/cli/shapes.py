@@ -46,6 +46,8 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "bookings": ("bookings",),
     "book cancel": ("bookings",),
     "book import": tuple(IMPORTED.split()),
+    "book export": ("file", "bookings"),
+    "book feed": ("feed", "user", "of", "target", "made_time", "used_time", "path"),
     "rules show": tuple(RULES.split()),
     "rules diff": ("old", "new", "changes"),
     "rules history": ("history",),

@@ -336,3 +336,19 @@ notices = Table(
     Column("detail", Text, nullable=False),
     Index("notices_user", "user", "id"),
 )
+
+# Secret addresses at which a calendar program reads bookings, by the SHA-256 of the secret.
+calendar_feeds = Table(
+    "calendar_feeds",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("sha256", Text, nullable=False, unique=True),
+    Column("uid", BigInteger, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("of", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("language", Text, nullable=False),
+    Column("made_at", Double, nullable=False),
+    Column("used_at", Double),
+    Index("calendar_feeds_uid", "uid"),
+)

@@ -45,7 +45,7 @@ def test_the_page_about_it_is_what_the_script_writes() -> None:
     assert written == script.document(), "python scripts/roles_docs.py > docs/api-roles.md"
 
 
-def test_strangers_reach_two_routes_and_nothing_else() -> None:
+def test_strangers_reach_three_routes_and_nothing_else() -> None:
     open_ones = {
         (method, path)
         for method, path in routes()
@@ -54,7 +54,10 @@ def test_strangers_reach_two_routes_and_nothing_else() -> None:
     assert open_ones == {
         ("GET", "/v1/ping"),
         ("POST", "/v1/session"),
+        ("GET", "/v1/feeds/{secret}/bookings.ics"),
     }
+    assert not is_open("POST", "/v1/feeds/x/bookings.ics")
+    assert not is_open("GET", "/v1/feeds")
     for path in ("/v1", "/v1/", "/v1/openapi.json", "/v1/ping/", "/v1//ping", "/v1/jobs"):
         assert not is_open("GET", path)
 

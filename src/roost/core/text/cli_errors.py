@@ -320,6 +320,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "{path}: line {row} is no CSV ({text}); look for a quote that is never closed",
         "{path}：第 {row} 行不符合 CSV 格式（{text}）；请检查是否有未闭合的引号",
     ),
+    "sheet_ending": (
+        "{path}: name a file that ends in .xlsx or .csv, or - for CSV on standard output",
+        "{path}：文件名请以 .xlsx 或 .csv 结尾，或用 - 把 CSV 写到标准输出",
+    ),
+    "one_of_these": ("only one of {options}", "{options} 只能选一个"),
     "sheet_unread": ("{path}: {text}", "{path}：{text}"),
     "sheet_dry_run_only": (
         "this daemon takes no bookings yet; --dry-run shows how the sheet is read",

@@ -73,4 +73,37 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "import without the rows that could not be read",
         "略过读不懂的行，导入其余的",
     ),
+    "book export": (
+        "Write bookings to a spreadsheet (.xlsx, .csv)",
+        "把预约写入表格（.xlsx、.csv）",
+    ),
+    "book export.more": (
+        "One booking a row, with the columns that roost book import takes back. FILE - is CSV on"
+        " standard output. No cell is a formula, whatever its purpose says.",
+        "每行一个预约，列与 roost book import 相同，可原样导回。FILE 为 - 时把 CSV 写到标准输出。"
+        "无论用途写了什么，都不会成为公式。",
+    ),
+    "book export.--from": ("from this day or time on (today)", "从该日期或时刻起（默认今天）"),
+    "book export.--to": (
+        "up to this day or time, not included (90 days later)",
+        "到该日期或时刻为止，不含（默认 90 天后）",
+    ),
+    "book feed": (
+        "A secret address to subscribe to bookings at",
+        "生成供日历软件订阅预约的秘密地址",
+    ),
+    "book feed.more": (
+        "Of your own bookings, or of one GPU, a group, or everybody. Who knows the address reads"
+        " what you may read; --revoke ends it at once.",
+        "可订阅自己的、某张 GPU 的、某个组的或所有人的预约。知道地址的人能看到你能看到的内容；"
+        "--revoke 立即吊销。",
+    ),
+    "book feed.--gpu": (
+        "everybody's bookings of this GPU (index or UUID)",
+        "这张 GPU（序号或 UUID）上所有人的预约",
+    ),
+    "book feed.--group": ("of everybody in this group", "这个组所有人的预约"),
+    "book feed.--all": ("everybody's", "所有人的预约"),
+    "book feed.--list": ("list your feeds, without their addresses", "列出你的订阅（不含地址）"),
+    "book feed.--revoke": ("end this feed", "吊销这个订阅"),
 }

@@ -11,6 +11,7 @@ from roost import __version__
 from roost.server.api import (
     bookings,
     books,
+    feeds,
     history,
     jobs,
     machine,
@@ -39,7 +40,9 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 
 # Looked through in this order: what is asked most comes first.
-PARTS = (jobs, machine, recent, bookings, books, team, history, rules, stream, session, tokens)
+PARTS = (
+    jobs, machine, recent, bookings, books, team, history, rules, stream, session, tokens, feeds,
+)  # fmt: skip
 
 
 def routes() -> list[tuple[str, str]]:

@@ -38,6 +38,8 @@ T = TypeVar("T")
 MOST_SIGN_INS, SIGN_INS_S = 10, 300.0
 # Loopback stands for everybody who comes by a tunnel, and any account here can use it up.
 MOST_SIGN_INS_HERE = 200
+# Reads of one calendar feed, and reads of feeds that are not there by one address.
+MOST_FEED_READS, MOST_FEEDS_GUESSED, FEEDS_S = 60, 60, 300.0
 # Refused sign-ins in the audit log; more of them are in the agent's log alone.
 MOST_NOTED, NOTED_S = 300, 3600.0
 _json = msgspec.json.Encoder()
@@ -59,6 +61,8 @@ class Context:
     sign_ins: Limit = field(init=False)
     sign_ins_here: Limit = field(init=False)
     refusals_noted: Limit = field(init=False)
+    feeds_read: Limit = field(init=False)
+    feeds_guessed: Limit = field(init=False)
 
     def __post_init__(self) -> None:
         """Raises StoreError."""
@@ -66,6 +70,8 @@ class Context:
         self.sign_ins = Limit(MOST_SIGN_INS, SIGN_INS_S)
         self.sign_ins_here = Limit(MOST_SIGN_INS_HERE, SIGN_INS_S)
         self.refusals_noted = Limit(MOST_NOTED, NOTED_S)
+        self.feeds_read = Limit(MOST_FEED_READS, FEEDS_S)
+        self.feeds_guessed = Limit(MOST_FEEDS_GUESSED, FEEDS_S)
 
     async def intend(self, intent: Intent) -> Any:
         """What the control thread answers. Raises RefusalError, StoreError."""

@@ -6,6 +6,7 @@ What is a person's own (a job, a session) is looked at by the route itself, behi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
@@ -40,6 +41,8 @@ class Right:
     own: str = ""
 
 
+# The one address with a part in it that a stranger may ask for, as feeds.py makes them.
+_FEED = re.compile(r"/v1/feeds/[A-Za-z0-9_-]{43}/bookings\.ics")
 _LOOK = Right(Role.VIEWER, "read")
 _OPERATE = Right(Role.OPERATOR, "operate")
 _OWN_JOB = Right(Role.MEMBER, "jobs", "group")
@@ -58,6 +61,10 @@ RIGHTS: Mapping[str, Right] = {
     "POST /v1/tokens": _ONES_OWN,
     "DELETE /v1/tokens/{token}": _OWN_WAYS,
     "GET /v1/recent": _LOOK,
+    "GET /v1/feeds": _OWN_WAYS,
+    "POST /v1/feeds": _ONES_OWN,
+    "DELETE /v1/feeds/{feed}": _OWN_WAYS,
+    "GET /v1/feeds/{secret}/bookings.ics": Right(Role.STRANGER, None),
     "GET /v1/status": _LOOK,
     "GET /v1/who": _LOOK,
     "GET /v1/jobs": _LOOK,
@@ -106,6 +113,8 @@ def right_of(method: str, path: str) -> Right:
 
 def is_open(method: str, path: str) -> bool:
     """Whether a stranger may ask for that path (not a template) of the API over HTTP."""
+    if method == "GET" and _FEED.fullmatch(path):
+        return True  # the address is the secret
     right = RIGHTS.get(f"{method} {path}")
     return right is not None and right.least is Role.STRANGER
 

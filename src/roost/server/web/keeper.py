@@ -1,6 +1,7 @@
 """Looks after who was let in: what was used is stored, and who may no longer is put out.
 
-An account that is removed, locked or expired loses its sessions and tokens within a minute.
+An account that is removed, locked or expired loses its sessions, tokens and calendar feeds within
+a minute.
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ import asyncio
 import structlog
 
 from roost.server.api.context import Context
+from roost.server.intents import Keep
 from roost.server.refusal import RefusalError
+from roost.server.web.access import audit
 from roost.store.errors import StoreError
+from roost.store.feeds import drop_feeds_of, feed_users
 from roost.wire.messages import AccountsChecked, CheckAccounts
 
 log = structlog.get_logger()
@@ -34,7 +38,8 @@ async def look(context: Context) -> None:
     """One look. Raises RefusalError, StoreError."""
     access = context.access
     await access.tidy(context.intend)
-    users = access.users()
+    fed = await context.in_thread(lambda: _fed(context))
+    users = fed | access.users()
     if not users:
         return
     question = CheckAccounts(tuple(users), 0)
@@ -45,3 +50,19 @@ async def look(context: Context) -> None:
     if gone:
         log.info("accounts may not sign in any more", users=sorted(gone))
         await access.drop_users(context.intend, gone)
+    await _drop_feeds(context, {user: uid for user, uid in fed.items() if user in gone})
+
+
+def _fed(context: Context) -> dict[str, int]:
+    with context.store.read() as connection:
+        return feed_users(connection)
+
+
+async def _drop_feeds(context: Context, gone: dict[str, int]) -> None:
+    if not gone:
+        return
+    said = tuple(
+        audit(None, "", "feed-revoke", subject="feeds", whom=user, detail="account")
+        for user in gone
+    )
+    await context.intend(Keep(lambda connection: drop_feeds_of(connection, gone), said))
