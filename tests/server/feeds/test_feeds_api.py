@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from icalendar import Calendar
 
@@ -62,7 +63,12 @@ def booked(folder: Path, peer: AgentPeer) -> Iterator[tuple[Server, list[str]]]:
                 record(3, uuids[0], "nobody", 65534, public=True),
                 record(4, uuids[1], "root", 0, state="cancelled", closed_at=float(NOW), revision=2),
                 record(5, uuids[0], "root", 0, maintenance=True, group="other"),
-                record(6, uuids[0], "root", 0, state="waiting"),
+                # For the GPU that the fifth has then.
+                msgspec.structs.replace(
+                    record(5, uuids[0], "root", 0, state="waiting", chosen=(uuids[0],)),
+                    id=6,
+                    gpu_uuids=(),
+                ),
             ],
             [],
         )
@@ -111,7 +117,7 @@ def test_a_feed_of_everybodys_shows_no_private_purpose_of_another(
     assert set(found) == {f"booking-{n}" for n in (1, 2, 3, 4, 5)}
     assert str(found["booking-1"]["SUMMARY"]) == "root: GPU 0"
     assert "secret 1" not in str(found["booking-1"]["DESCRIPTION"])
-    assert str(found["booking-5"]["SUMMARY"]) == "Maintenance: GPU 0"
+    assert str(found["booking-5"]["SUMMARY"]) == "Maintenance: GPU 0 · secret 5"
     gone = found["booking-4"]
     assert (gone["STATUS"], gone["SEQUENCE"]) == ("CANCELLED", 2)
     operator = events(server, made(server, of="all")["path"])
@@ -178,3 +184,12 @@ def test_nobody_makes_feeds_without_end(booked: tuple[Server, list[str]]) -> Non
         made(server)
     status, _, answer = raw(server.socket, "POST", "/v1/feeds", {})
     assert (status, answer["type"]) == (409, "/problems/too_many_feeds")
+
+
+def test_no_calendar_is_asked_for_without_end(booked: tuple[Server, list[str]]) -> None:
+    server, _ = booked
+    feed, other = made(server), made(server)
+    answers = [raw(server.socket, "GET", feed["path"]) for _ in range(61)]
+    assert [status for status, _, _ in answers] == [200] * 60 + [429]
+    assert answers[-1][2]["type"] == "/problems/too_often"
+    assert events(server, other["path"])

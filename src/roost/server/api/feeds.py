@@ -10,7 +10,7 @@ import math
 import re
 import secrets
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path, Request, Response
 from pydantic import Field
