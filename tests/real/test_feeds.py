@@ -27,6 +27,7 @@ pytestmark = [
 ZONES = ("Europe/Berlin", "America/New_York", "Asia/Shanghai")
 HOSTILE = "a, b; c\\n\\ =1+1 :END:VEVENT 🎓" + "训练大模型" * 40
 
+SERIES = "每周例会 weekly"
 FORMULA = "=HYPERLINK(\"http://localhost\",'a')"
 
 
@@ -91,6 +92,7 @@ members = ["rfe-lin", "rfe-mei"]
 [bookings]
 horizon = "400d"
 longest = "40d"
+repeat_horizon = "400d"
 """
     with (
         rig.accounts("lin", "mei", prefix="rfe-"),
@@ -126,6 +128,11 @@ def booked(site: Site) -> Site:
         site.book(midnight - 2 * hour, midnight + 10 * hour, 0, purpose="over the night")
         site.book(midnight + hour, midnight + 5 * hour, 1, purpose=HOSTILE)
         site.book(midnight, midnight + timedelta(days=1), 2, purpose=FORMULA)
+        noon = midnight - timedelta(days=7) + 12 * hour
+        site.book(
+            noon, noon + hour, 1, purpose=SERIES, repeat="FREQ=WEEKLY;COUNT=4",
+            **{"except": [str(day + timedelta(days=7))]},
+        )  # fmt: skip
     start, end = month_of_31(datetime.now(site.zone).date())
     site.book(start, end, 3, purpose="整月")
     cancelled = site.book(end, end + timedelta(hours=2), 3)
@@ -137,7 +144,7 @@ def test_the_calendar_of_a_feed_has_what_the_api_lists_at_the_same_instants(book
     made = booked.feed("root", "--all")
     found = booked.calendar(made["path"])
     listed = booked.listed()
-    assert len(listed) == 8
+    assert len(listed) == 14
     now = datetime.now(booked.zone)
     shown = recurring_ical_events.of(found).between(now, now + timedelta(days=400))
     assert {
@@ -145,9 +152,16 @@ def test_the_calendar_of_a_feed_has_what_the_api_lists_at_the_same_instants(book
         for each in shown
     } == listed
     texts = {str(each["SUMMARY"]).partition(" · ")[2] for each in shown}
-    assert texts == {"over the night", HOSTILE, FORMULA, "整月", ""}
+    assert texts == {"over the night", HOSTILE, FORMULA, SERIES, "整月", ""}
     states = [str(each["STATUS"]) for each in shown]
-    assert sorted(states) == ["CANCELLED", *["CONFIRMED"] * 7]
+    assert sorted(states) == ["CANCELLED", *["CONFIRMED"] * 13]
+    series = [each["DTSTART"].dt for each in shown if SERIES in str(each["SUMMARY"])]
+    assert {(at.hour, at.minute) for at in series} == {(12, 0)}
+    days = changes(booked.zone)
+    week = timedelta(days=7)
+    assert sorted(at.date() for at in series) == sorted(
+        day + n * week for day in days for n in (-1, 0, 2)
+    )
     whole = [each for each in shown if not isinstance(each["DTSTART"].dt, datetime)]
     assert sorted((e["DTEND"].dt - e["DTSTART"].dt).days for e in whole) == [1, 1, 31]
 
@@ -223,6 +237,22 @@ path = {tmp_path}/khal.db
     assert "· 整月" in text
 
 
+def test_a_booking_that_is_moved_stays_the_same_event_with_a_higher_sequence(booked: Site) -> None:
+    path = booked.feed("root", "--gpu", "2")["path"]
+    which = min(booked.calendar(path).walk("VEVENT"), key=number)
+    start = which["DTSTART"].dt + timedelta(days=1)
+    body = {"start": datetime.combine(start, time(9), booked.zone).isoformat(), "duration_s": 3600}
+    changed = f"/v1/bookings/{number(which)}/change"
+    status, _, answer = raw(booked.daemon.socket, "POST", changed, body)
+    assert status == 200, answer
+    (moved,) = [
+        each for each in booked.calendar(path).walk("VEVENT") if each["UID"] == which["UID"]
+    ]
+    assert moved["SEQUENCE"] > which["SEQUENCE"]
+    assert moved["DTSTART"].dt == datetime.combine(start, time(9), booked.zone)
+    assert moved["DTEND"].dt - moved["DTSTART"].dt == timedelta(hours=1)
+
+
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
 @pytest.mark.parametrize("locale", ["C.UTF-8", "zh_CN.UTF-8"])
 def test_what_is_exported_is_read_back_as_the_same(
@@ -231,7 +261,7 @@ def test_what_is_exported_is_read_back_as_the_same(
     file = tmp_path / f"预约.{ending}"
     words = ("book", "export", str(file), "--to", "+390d")
     said = booked.daemon.cli("root", *words, environment={"LC_ALL": locale}).stdout
-    assert "7" in said
+    assert "13" in said
     if ending == "csv":
         text = file.read_text("utf-8-sig")
         assert text.startswith("使用人," if locale.startswith("zh") else "Name,")

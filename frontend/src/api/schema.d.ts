@@ -238,6 +238,60 @@ export interface components {
              */
             reason: string;
         };
+        /**
+         * FeedIn
+         * @description `of` "mine": the caller's bookings; "gpu": everybody's of one GPU; "group": everybody's who
+         *     is charged to it; "all": everybody's.
+         */
+        FeedIn: {
+            /**
+             * Of
+             * @default mine
+             * @enum {string}
+             */
+            of: "mine" | "gpu" | "group" | "all";
+            /** Gpu */
+            gpu?: string | null;
+            /** Group */
+            group?: string | null;
+        };
+        /** FeedMadeOut */
+        FeedMadeOut: {
+            /** Feed */
+            feed: string;
+            /** User */
+            user: string;
+            /** Of */
+            of: string;
+            /** Target */
+            target: string | null;
+            /** Made Time */
+            made_time: string | null;
+            /** Used Time */
+            used_time: string | null;
+            /** Path */
+            path: string;
+        };
+        /** FeedOut */
+        FeedOut: {
+            /** Feed */
+            feed: string;
+            /** User */
+            user: string;
+            /** Of */
+            of: string;
+            /** Target */
+            target: string | null;
+            /** Made Time */
+            made_time: string | null;
+            /** Used Time */
+            used_time: string | null;
+        };
+        /** FeedsOut */
+        FeedsOut: {
+            /** Feeds */
+            feeds: components["schemas"]["FeedOut"][];
+        };
         /** FreeIn */
         FreeIn: {
             /** Items */
