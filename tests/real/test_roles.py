@@ -108,6 +108,8 @@ def test_every_route_as_this_role(site: Site, role: Role) -> None:
         may = role >= right.least
         if right.own == "group" and role is Role.MEMBER:
             may = False
+        if right.own == "job" and role < Role.OPERATOR:
+            may = False
         if refused == may or (role is Role.STRANGER and not may and status != 401):
             wrong.append((key, status))
         if status >= 500:
@@ -159,7 +161,7 @@ def test_a_token_does_what_its_scopes_say_and_its_maker_may(
             continue
         least = Role.MEMBER if not operator else Role.OPERATOR
         may = right.scope in scopes and least >= right.least
-        if right.own == "group" and not operator:
+        if right.own in ("group", "job") and not operator:
             may = False
         status = status_of(by_token, key, filled(template, job))
         if key == "POST /v1/session":

@@ -51,6 +51,8 @@ from roost.wire.messages import (
     LaunchSpec,
     ListAttempts,
     Observed,
+    OutputRead,
+    ReadOutput,
     Refused,
     ReleaseDriver,
     Samples,
@@ -215,6 +217,8 @@ class AgentPeer:
             case CheckAccounts():
                 found = {user: uid for user in message.users if (uid := uid_of(user)) is not None}
                 self._say(AccountsChecked(message.request, found), connection)
+            case ReadOutput():
+                self._say(OutputRead(message.request, "gone"), connection)
             case FreeProcesses():
                 freed = tuple(Freed(i.pid, i.start_ticks, "ended") for i in message.items)
                 gone = {i.pid for i in message.items}

@@ -25,6 +25,7 @@ from roost.agent.door import ServerDoor
 from roost.agent.drivers import Uses
 from roost.agent.facts import Host
 from roost.agent.gpus import Gpus
+from roost.agent.outputs import Outputs
 from roost.agent.people import People
 from roost.agent.record import Prepared
 from roost.agent.sampling import Sampler
@@ -52,6 +53,7 @@ from roost.wire.messages import (
     LaunchSpec,
     ListAttempts,
     Observed,
+    ReadOutput,
     Refused,
     ReleaseDriver,
     ResumeJob,
@@ -107,6 +109,7 @@ class Service:
         self._attempts: Attempts | None = None
         self._means: Means | None = None
         self._sign_ins = SignIns()
+        self._outputs = Outputs(people)
 
     def use(self, attempts: Attempts, means: Means) -> None:
         """The parts that call back into this one; before the first connection."""
@@ -253,6 +256,9 @@ class Service:
                 return None
             case CheckAccounts():
                 self._answer_later(door, message.request, self._sign_ins.standing(message))
+                return None
+            case ReadOutput():
+                self._answer_later(door, message.request, self._outputs.read(message))
                 return None
 
     def _order(self, attempts: Attempts, key: tuple[int, int], order: control.AnyOrder) -> None:

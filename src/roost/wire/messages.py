@@ -220,6 +220,23 @@ class CheckAccounts(ToAgent, frozen=True, tag="check_accounts"):
     request: int
 
 
+class ReadOutput(ToAgent, frozen=True, tag="read_output"):
+    """A piece of a job's output, read with the rights of `user`, whose uid must be `uid`.
+
+    `offset` None: its last `limit` bytes, as where the file is not `file` any more. Where there is
+    nothing new, the answer waits for it for `wait_s`.
+    """
+
+    user: str
+    uid: int
+    path: bytes
+    offset: int | None
+    limit: int
+    file: str = ""
+    wait_s: int = 0
+    request: int = 0
+
+
 # -- agent to server ---------------------------------------------------------------------------
 
 
@@ -345,6 +362,22 @@ class AccountsChecked(ToServer, frozen=True, tag="accounts_checked"):
     standing: dict[str, int]
 
 
+class OutputRead(ToServer, frozen=True, tag="output_read"):
+    """`state` "open", with the bytes from `offset` on; "gone"; "no_file": no regular file;
+    "unreadable" to its own user, and `why`; "slow": no answer in time; "busy": too many at once.
+
+    `file` says which file it is: another one has another name.
+    """
+
+    request: int
+    state: str
+    data: bytes = b""
+    offset: int = 0
+    size: int = 0
+    file: str = ""
+    why: str = ""
+
+
 class Done(ToServer, frozen=True, tag="done"):
     request: int
 
@@ -373,6 +406,7 @@ AgentRequest = (
     | ReleaseDriver
     | CheckSignIn
     | CheckAccounts
+    | ReadOutput
 )
 AgentMessage = (
     Welcome
@@ -383,6 +417,7 @@ AgentMessage = (
     | FreeResult
     | SignInChecked
     | AccountsChecked
+    | OutputRead
     | Done
     | Refused
 )

@@ -158,4 +158,40 @@ MESSAGES = {
         "environment: {value} is no name of a variable",
         "environment：{value} 不是有效的变量名",
     ),
+    "not_your_output": (
+        "what job {job} prints is for its owner and operators alone",
+        "作业 {job} 的输出只有其所有者和管理员可以查看",
+    ),
+    "too_many_outputs": (
+        "you look at too many outputs at once ({limit} are allowed): close some, or ask less often",
+        "您同时查看的输出过多（上限 {limit} 个）：请关闭一些，或降低查询频率",
+    ),
+    "output_none": (
+        "this job keeps no output: it runs in a terminal, or was submitted without a file for it",
+        "此作业没有输出文件：它在终端中运行，或提交时未指定输出文件",
+    ),
+    "output_waiting": (
+        "the job has not started: it has printed nothing yet",
+        "作业尚未启动，还没有输出",
+    ),
+    "output_gone": (
+        "there is no output file: it was deleted or moved, or the job never opened it",
+        "找不到输出文件：可能已被删除或移走，或作业从未打开过它",
+    ),
+    "output_no_file": (
+        "the output goes to a pipe, a device or a folder: only an ordinary file can be shown",
+        "输出指向管道、设备或目录：只能显示普通文件",
+    ),
+    "output_unreadable": (
+        "the job's owner cannot read this file: {why}",
+        "作业所有者无法读取此文件：{why}",
+    ),
+    "output_slow": (
+        "the disk with the output does not answer: it is tried again",
+        "输出所在的磁盘没有响应，稍后会再试",
+    ),
+    "output_busy": (
+        "too many outputs are being read on this server: it is tried again",
+        "本服务器正在读取的输出过多，稍后会再试",
+    ),
 }

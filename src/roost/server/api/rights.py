@@ -34,7 +34,7 @@ class Role(IntEnum):
 class Right:
     """`scope` None: no token may. `own`: whose things it is about: "" anybody's, "self" the
     caller's alone, "own" those, and to an operator all, "group" also those of a group that the
-    caller leads."""
+    caller leads, "job" what is in a job of the caller's own, and to an operator in all."""
 
     least: Role
     scope: str | None
@@ -72,6 +72,7 @@ RIGHTS: Mapping[str, Right] = {
     "GET /v1/jobs/{number}": _LOOK,
     "GET /v1/jobs/{number}/why": _LOOK,
     "GET /v1/jobs/{number}/wait": _LOOK,
+    "GET /v1/jobs/{number}/output": Right(Role.VIEWER, "read", "job"),
     "POST /v1/jobs/{number}/cancel": _OWN_JOB,
     "POST /v1/jobs/{number}/hold": _OWN_JOB,
     "POST /v1/jobs/{number}/release": _OWN_JOB,

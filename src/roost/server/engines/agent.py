@@ -50,6 +50,7 @@ from roost.wire.messages import (
     LaunchSpec,
     ListAttempts,
     Observed,
+    OutputRead,
     Refused,
     ResumeJob,
     Samples,
@@ -67,7 +68,7 @@ HANDSHAKE_S = 60.0
 # A connection that lasted this long was a good one: the next is tried for at once.
 STEADY_S = 2.0
 _LIST, _SAMPLES, _FIRST = 1, 2, 3
-ANSWERS = (FreeResult, SignInChecked, AccountsChecked)
+ANSWERS = (FreeResult, SignInChecked, AccountsChecked, OutputRead)
 
 
 class AgentEngine:

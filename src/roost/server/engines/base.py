@@ -23,6 +23,8 @@ from roost.wire.messages import (
     HostFacts,
     LaunchSpec,
     Observed,
+    OutputRead,
+    ReadOutput,
     ReleaseDriver,
     Scan,
     SignInChecked,
@@ -74,8 +76,8 @@ NOT_THE_JOBS = frozenset({"unknown_gpu", "gpu_without_node"})
 
 
 EngineEvent = Connected | Disconnected | Changed | Saw | LaunchRefused
-Question = Scan | FreeProcesses | ReleaseDriver | CheckSignIn | CheckAccounts
-Result = Observed | FreeResult | SignInChecked | AccountsChecked | None
+Question = Scan | FreeProcesses | ReleaseDriver | CheckSignIn | CheckAccounts | ReadOutput
+Result = Observed | FreeResult | SignInChecked | AccountsChecked | OutputRead | None
 
 
 class Listener(Protocol):
