@@ -559,6 +559,41 @@ export interface components {
             /** Jobs */
             jobs: components["schemas"]["JobOut"][];
         };
+        /**
+         * OutputOut
+         * @description `text` stands for the bytes from `offset` to `next` of a file of `size_bytes`: without escape
+         *     sequences and control characters but line feed, tab and carriage return.
+         *
+         *     `state`: "open"; "none": the job has no output file; "waiting": it has not begun; "gone": there
+         *     is no such file; "no_file": no regular file; "unreadable" to its own user; "slow": the disk does
+         *     not answer; "busy": too many are looked at. `detail` says it. `file` changes when another file
+         *     is there: `offset` is then not what was asked for.
+         */
+        OutputOut: {
+            /** Job */
+            job: number;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "open" | "none" | "waiting" | "gone" | "no_file" | "unreadable" | "slow" | "busy";
+            /** Detail */
+            detail: string | null;
+            /** Ended */
+            ended: boolean;
+            /** Attempt */
+            attempt: number;
+            /** File */
+            file: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Offset */
+            offset: number;
+            /** Next */
+            next: number;
+            /** Text */
+            text: string;
+        };
         /** Ping */
         Ping: {
             /** Roost */

@@ -20,6 +20,11 @@ export function bytes(value: Maybe): string {
   return `${Math.round(value / 2 ** 20)} MiB`;
 }
 
+/** "12 KiB", "3 MiB", "61 GiB": sizes of files. */
+export function kib(value: number): string {
+  return value >= 2 ** 20 ? bytes(value) : `${Math.ceil(value / 1024)} KiB`;
+}
+
 /** "97 %", "–". */
 export function percent(value: Maybe): string {
   return value === null || value === undefined ? UNKNOWN : `${Math.round(value)} %`;

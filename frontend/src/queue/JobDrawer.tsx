@@ -15,6 +15,7 @@ import { Failed, Loading } from '../ui/states';
 import ui from '../ui/ui.module.css';
 import { useClock, When } from '../ui/When';
 import { useWords, type Said } from '../ui/words';
+import { Output } from './Output';
 import styles from './queue.module.css';
 
 type Act = 'cancel' | 'requeue' | 'hold' | 'release';
@@ -23,7 +24,7 @@ export function JobDrawer({ number, close }: { number: number; close: () => void
   const { t } = useWords();
   const job = useJob(number);
   return (
-    <Drawer opened onClose={close} position="right" size={560} closeButtonProps={{ 'aria-label': t('do.close') }}
+    <Drawer opened onClose={close} position="right" size={720} closeButtonProps={{ 'aria-label': t('do.close') }}
       title={<strong>{`${t('job.title', { job: number })}${job.data ? ` · ${job.data.name}` : ''}`}</strong>}>
       {job.isPending && <Loading />}
       {job.isError && <Failed error={job.error} again={() => void job.refetch()} />}
@@ -33,6 +34,7 @@ export function JobDrawer({ number, close }: { number: number; close: () => void
 }
 
 function Body({ job }: { job: Job }) {
+  const me = useMe();
   const { t, language } = useWords();
   const asked = [
     t('queue.gpus', { count: job.request.gpus }),
@@ -59,8 +61,9 @@ function Body({ job }: { job: Job }) {
         {job.directory && <><dt>{t('job.directory')}</dt><dd className={ui.mono}>{job.directory}</dd></>}
         {job.output && <><dt>{t('job.output')}</dt><dd className={ui.mono}>{job.output}</dd></>}
       </dl>
-      {job.output && <p className={ui.quiet}>{t('job.follow')} <Command text={`roost logs -f ${job.job}`} /></p>}
       <Acts job={job} />
+      {(job.output || me.operator || me.user === job.user) && <Output key={job.job} job={job.job} />}
+      {job.output && <p className={ui.quiet}>{t('job.follow')} <Command text={`roost logs -f ${job.job}`} /></p>}
     </>
   );
 }
