@@ -126,6 +126,14 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
             {"booking": 1, "state": "booked", "gpu_indices": [0], "start": "", "end": ""}]}}),
     "bookings": ([], {"GET /v1/bookings": {"bookings": []}}),
     "book cancel": (["1"], {"POST /v1/bookings/1/cancel": {"booking": 1, "state": "cancelled"}}),
+    "book end": (["1"], {"POST /v1/bookings/1/cancel": {"booking": 1, "state": "ended"}}),
+    "book extend": (["1", "--until", "2026-12-03T09:00+00:00"], {
+        "POST /v1/bookings/1/change": {"booking": 1, "gpu_indices": [0], "start": "", "end": ""}}),
+    "book move": (["1", "--from", "2026-12-03T09:00+00:00"], {
+        "POST /v1/bookings/1/change": {"booking": 1, "gpu_indices": [0], "start": "", "end": ""}}),
+    "book give": (["1", "mei"], {"POST /v1/bookings/1/give": {"booking": 1, "user": "mei"}}),
+    "book swap": (["1", "2"], {"POST /v1/bookings/1/swap": {
+        "swapped": True, "bookings": [{"user": "mei"}, {"user": "lin"}]}}),
     "book import": ([str(SHEET), "--dry-run"],
                     {"GET /v1/rules": RULES | {"rules": {"bookings": {}}}}),
     "book export": ([str(EXPORTED)], {"GET /v1/bookings": {"bookings": []}}),

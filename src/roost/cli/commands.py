@@ -79,6 +79,8 @@ COMMON = (SOCKET, HELP)
 
 _JOBS = (Argument("JOB", "+", "jobs"),)
 _JOB = (Argument("JOB", "1", "job"),)
+_BOOKING = Argument("BOOKING", "1", "job")
+_BOOKINGS = (Argument("BOOKING", "+", "jobs"),)
 _GPU = Argument("GPU", "1", "gpu")
 _ROOT = Option("--root", "DIR", "path")
 _DRY_RUN = Option("--dry-run")
@@ -171,13 +173,40 @@ COMMANDS: dict[str, Command] = {
             Option("--purpose", "TEXT"),
             Option("--public"),
             Option("--maintenance"),
+            Option("--repeat", "RRULE"),
+            Option("--except", "DATE", repeat=True),
+            Option("--skip"),
+            USER,
+            GROUP,
             Option("--wait"),
             _DRY_RUN,
             JSON,
         ),
     ),
-    "book cancel": Command("book:cancel", (Argument("BOOKING", "+", "jobs"),), (JSON,)),
-    "bookings": Command("book:bookings", (), (USER, JSON)),
+    "book cancel": Command("book:cancel", _BOOKINGS, (Option("--series"), JSON)),
+    "book end": Command("book:cancel", _BOOKINGS, (JSON,)),
+    "book extend": Command(
+        "book_change:extend",
+        (_BOOKING,),
+        (Option("--by", "TIME", "duration"), Option("--until", "WHEN"), JSON),
+    ),
+    "book move": Command(
+        "book_change:move",
+        (_BOOKING,),
+        (
+            Option("--from", "WHEN"),
+            Option("--until", "WHEN"),
+            Option("--for", "TIME", "duration"),
+            Option("-g --gpus", "N", "count"),
+            Option("--gpu", "GPU", "gpu", repeat=True),
+            Option("--purpose", "TEXT"),
+            _DRY_RUN,
+            JSON,
+        ),
+    ),
+    "book give": Command("book_change:give", (_BOOKING, Argument("USER", "1", "user")), (JSON,)),
+    "book swap": Command("book_change:swap", (_BOOKING, Argument("OTHER", "1", "job")), (JSON,)),
+    "bookings": Command("book:bookings", (Argument("BOOKING", "*", "jobs"),), (USER, JSON)),
     "book import": Command(
         "book_import:import_sheet",
         (Argument("FILE", "1", "path"),),
@@ -289,7 +318,19 @@ GROUPS = (
     ),
     (
         "book",
-        ("book", "bookings", "book cancel", "book import", "book export", "book feed"),
+        (
+            "book",
+            "bookings",
+            "book extend",
+            "book move",
+            "book end",
+            "book cancel",
+            "book give",
+            "book swap",
+            "book import",
+            "book export",
+            "book feed",
+        ),
     ),
     ("reach", ("token create", "token list", "token revoke")),
     ("operate", ("free", "drain", "undrain", "driver release", "driver hold", "usage", "audit")),

@@ -164,9 +164,27 @@ class Client:
         answer: dict[str, Any] = self.call("POST", "/v1/bookings", body)
         return answer
 
-    def cancel_booking(self, booking: int) -> dict[str, Any]:
-        """Cancels it, or gives back what is left of it."""
-        answer: dict[str, Any] = self.call("POST", f"/v1/bookings/{booking}/cancel")
+    def booking(self, booking: int) -> dict[str, Any]:
+        answer: dict[str, Any] = self.call("GET", f"/v1/bookings/{booking}")
+        return answer
+
+    def cancel_booking(self, booking: int, series: bool = False) -> dict[str, Any]:
+        """Cancels it, or gives back what is left of it; `series`: and all that follow it."""
+        body = {"series": True} if series else None
+        answer: dict[str, Any] = self.call("POST", f"/v1/bookings/{booking}/cancel", body)
+        return answer
+
+    def change_booking(self, booking: int, body: dict[str, Any]) -> dict[str, Any]:
+        """Another time, other GPUs, another purpose; `body` as in docs/api.md."""
+        answer: dict[str, Any] = self.call("POST", f"/v1/bookings/{booking}/change", body)
+        return answer
+
+    def give_booking(self, booking: int, to: str) -> dict[str, Any]:
+        answer: dict[str, Any] = self.call("POST", f"/v1/bookings/{booking}/give", {"to": to})
+        return answer
+
+    def swap_bookings(self, booking: int, other: int) -> dict[str, Any]:
+        answer: dict[str, Any] = self.call("POST", f"/v1/bookings/{booking}/swap", {"with": other})
         return answer
 
     def drain(self, gpu: str, reason: str = "") -> dict[str, Any]:

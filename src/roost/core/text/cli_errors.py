@@ -23,6 +23,14 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "say for how long, as --for 8h, or until when, as --until 18:00",
         "请写明时长（如 --for 8h）或结束时间（如 --until 18:00）",
     ),
+    "book_by_or_until": (
+        "say by how much, as --by 2h, or until when, as --until 18:00",
+        "请写明延长多久（如 --by 2h）或到何时（如 --until 18:00）",
+    ),
+    "book_move_what": (
+        "say what is to change, as --from 14:00 or -g 2",
+        "请写明要改什么，如 --from 14:00 或 -g 2",
+    ),
     "missing_argument": ("{argument} is missing", "缺少 {argument}"),
     "extra_argument": ("one word too many: {word}", "多余的参数：{word}"),
     "not_a_choice": (
