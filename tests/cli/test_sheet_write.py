@@ -137,12 +137,14 @@ def test_the_hour_that_comes_twice_comes_back_as_it_was() -> None:
 
 def test_shares_and_maintenance_are_not_in_the_list() -> None:
     booked: dict[str, Any] = {
-        "user": "alice", "server": "box", "gpus": ["GPU-a"], "purpose": "x",
+        "user": "alice", "gpus": ["GPU-a"], "gpu_indices": [3], "purpose": "x", "state": "booked",
+        "gpu_memory_bytes": None, "maintenance": False,
         "start": "2026-12-07T09:00:00+08:00", "end": "2026-12-07T10:00:00+08:00",
     }  # fmt: skip
+    others: list[dict[str, Any]] = [
+        {"maintenance": True}, {"gpu_memory_bytes": 5}, {"gpus": []}, {"state": "cancelled"},
+    ]  # fmt: skip
     found = lines_of(
-        [booked, booked | {"maintenance": True}, booked | {"memory_bytes": 5}],
-        [{"uuid": "GPU-a", "index": 3}],
-        ZoneInfo("Asia/Shanghai"),
+        [booked, *(booked | other for other in others)], "box", ZoneInfo("Asia/Shanghai")
     )
     assert [(each.user, each.gpus) for each in found] == [("alice", (3,))]
