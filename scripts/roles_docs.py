@@ -25,6 +25,7 @@ SEEN = {
     "GET /v1/feeds/{secret}/bookings.ics": "who knows the address reads what its owner may",
     "GET /v1/session": "of the cookie that comes with it",
     "DELETE /v1/session": "of the cookie that comes with it",
+    "GET /v1/session/oidc": "the way back from the provider, for the browser that went there",
     "GET /v1/ping": "a stranger is told the ways to sign in, and nothing else",
 }
 

@@ -1,11 +1,19 @@
 // Signing in with an account of the server. Says what was refused in the daemon's own words.
 import { Alert, Button, Paper, PasswordInput, TextInput, Title } from '@mantine/core';
-import { useState, type FormEvent } from 'react';
-import { post } from '../api/client';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect, useState, type FormEvent } from 'react';
+import { get, post } from '../api/client';
 import type { Session } from '../api/types';
 import { useWords } from '../ui/words';
 import { Appearance } from './Appearance';
 import styles from './app.module.css';
+
+const REFUSALS = ['stale', 'denied', 'untrue', 'no_account', 'unverified', 'away', 'agent'] as const;
+
+/** What brought the browser back from the provider without a session; "" for nothing. */
+const came = new URLSearchParams(location.hash.slice(1)).get('signin') ?? '';
+
+interface Ways { oidc_name?: string | null }
 
 export function SignIn({ done }: { done: () => void }) {
   const { t } = useWords();
@@ -13,6 +21,32 @@ export function SignIn({ done }: { done: () => void }) {
   const [password, setPassword] = useState('');
   const [refused, setRefused] = useState('');
   const [busy, setBusy] = useState(false);
+  const [leaving, setLeaving] = useState(false);
+  const ways = useQuery({ queryKey: ['ways'], queryFn: () => get<Ways>('v1/ping'), staleTime: 60_000 });
+  const provider = ways.data?.oidc_name;
+
+  useEffect(() => {
+    if (!came) return;
+    history.replaceState(history.state, '', location.pathname + location.search);
+    const code = REFUSALS.find((one) => came === `oidc_${one}`);
+    if (code) setRefused(t(`signin.oidc_${code}`));
+    // Said once, in the language of that moment.
+    // eslint-disable-next-line react-hooks/exhaustive-deps
+  }, []);
+
+  async function leave() {
+    setLeaving(true);
+    setRefused('');
+    const base = new URL(document.baseURI).pathname;
+    const to = `/${location.pathname.slice(base.length)}${location.search}`;
+    try {
+      const { address } = await post<{ address: string }>('v1/session/oidc', { to });
+      location.assign(address);
+    } catch (error) {
+      setRefused(error instanceof Error ? error.message : String(error));
+      setLeaving(false);
+    }
+  }
 
   async function submit(event: FormEvent) {
     event.preventDefault();
@@ -43,6 +77,10 @@ export function SignIn({ done }: { done: () => void }) {
           value={password} onChange={(event) => setPassword(event.currentTarget.value)} />
         {refused && <Alert color="red" role="alert">{refused}</Alert>}
         <Button type="submit" loading={busy} fullWidth>{t('signin.do')}</Button>
+        {provider && <>
+          <p className={styles.quiet}>{t('signin.or')}</p>
+          <Button variant="default" fullWidth loading={leaving} onClick={() => void leave()}>{t('signin.oidc', { name: provider })}</Button>
+        </>}
       </Paper>
       <Appearance />
     </main>

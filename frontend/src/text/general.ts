@@ -20,6 +20,19 @@ export const general = {
   'signin.do': ['Sign in', '登录'],
   'signin.required': ['Give your account and your password.', '请填写账户和密码。'],
 
+  'signin.oidc': ['Sign in with {{name}}', '使用 {{name}} 登录'],
+  'signin.or': ['or', '或'],
+  'signin.oidc_stale': ['That sign-in took too long or was begun elsewhere. Begin again.', '登录已超时，或不是在此浏览器中发起的，请重新开始。'],
+  'signin.oidc_denied': ['The provider did not let you in, or you said no there.', '身份提供方未允许登录，或您在那里取消了登录。'],
+  'signin.oidc_untrue': ['The provider’s answer could not be believed. Try again; if it stays so, tell an operator.', '身份提供方的答复未通过校验。请重试；若仍如此，请联系管理员。'],
+  'signin.oidc_no_account': [
+    'The provider knows you, but no account on this server is yours by its rules. Sign in with your password, or ask an operator to name you under [oidc.users].',
+    '身份提供方认识您，但按规则您在本服务器上没有对应账户。请用密码登录，或请管理员在 [oidc.users] 中添加您。',
+  ],
+  'signin.oidc_unverified': ['The provider has not verified your e-mail address, so it names no account here.', '身份提供方尚未验证您的邮箱，不能据此确定账户。'],
+  'signin.oidc_away': ['The provider cannot be asked at the moment. Your password still works.', '暂时无法连接身份提供方，仍可使用密码登录。'],
+  'signin.oidc_agent': ['Accounts cannot be looked at at the moment. Try again in a minute.', '暂时无法查询账户，请一分钟后再试。'],
+
   'state.loading': ['Loading …', '正在加载 …'],
   'state.error': ['This could not be loaded', '加载失败'],
   'state.retry': ['Try again', '重试'],

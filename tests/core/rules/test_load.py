@@ -64,7 +64,7 @@ def test_each_default_in_the_example_is_the_default() -> None:
     assert {path for path in defaults if path not in keys and path[0] not in other} == set()
     assert {path: shown[path] for path in defaults} == defaults
     # What has no default shows how it is written, and is one of these.
-    free = {"groups", "periods", "windows", "limits", "ignore"}
+    free = {"groups", "periods", "windows", "limits", "ignore", "oidc"}
     assert {dotted(path) for path in keys - set(defaults) if path[0] not in free} == {
         "classes.urgent.budget",
         "bookings.per_user_gpu_hours",
@@ -80,7 +80,7 @@ def test_each_default_of_a_window_in_the_example_is_the_default() -> None:
 
 
 def test_the_example_is_short_enough_to_read_aloud() -> None:
-    assert len(EXAMPLE.splitlines()) <= 130
+    assert len(EXAMPLE.splitlines()) <= 145
     assert max(map(len, EXAMPLE.splitlines())) <= 100
 
 
@@ -315,3 +315,32 @@ def test_any_text_loads_or_is_refused_with_words(text: str) -> None:
     except RulesError as error:
         told = error.problems or (RulesProblem("", "no problem named"),)
     assert all(problem.text("en") and problem.text("zh") for problem in told)
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ('issuer = "http://login.example.org"\nclient_id = "a"', "oidc.issuer"),
+        ('issuer = "https://a.example/?x=1"\nclient_id = "a"', "oidc.issuer"),
+        ('issuer = "https://a:b@c.example"\nclient_id = "a"', "oidc.issuer"),
+        ('issuer = "https://a.example"', "oidc.client_id"),
+        ('issuer = "https://a.example"\nclient_id = "a"\nsecret_file = "s"', "oidc.secret_file"),
+        ('issuer = "https://a.example"\nclient_id = "a"\nhosts = ["a/b"]', "oidc.hosts"),
+        (
+            'issuer = "https://a.example"\nclient_id = "a"\nclaim = "email"\nexact = true',
+            "oidc.exact",
+        ),
+        (
+            'issuer = "https://a.example"\nclient_id = "a"\n[oidc.users]\nx = "root"',
+            "oidc.users.x",
+        ),
+        (
+            'issuer = "https://a.example"\nclient_id = "a"\n[oidc.users]\nx = "../x"',
+            "oidc.users.x",
+        ),
+    ],
+)
+def test_a_provider_that_cannot_be_trusted_is_refused(text: str, key: str) -> None:
+    with pytest.raises(RulesError) as wrong:
+        load(f"[oidc]\n{text}")
+    assert [problem.key for problem in wrong.value.problems] == [key]

@@ -45,7 +45,7 @@ def test_the_page_about_it_is_what_the_script_writes() -> None:
     assert written == script.document(), "python scripts/roles_docs.py > docs/api-roles.md"
 
 
-def test_strangers_reach_three_routes_and_nothing_else() -> None:
+def test_strangers_reach_the_ways_in_and_nothing_else() -> None:
     open_ones = {
         (method, path)
         for method, path in routes()
@@ -55,6 +55,8 @@ def test_strangers_reach_three_routes_and_nothing_else() -> None:
         ("GET", "/v1/ping"),
         ("POST", "/v1/session"),
         ("GET", "/v1/feeds/{secret}/bookings.ics"),
+        ("POST", "/v1/session/oidc"),
+        ("GET", "/v1/session/oidc"),
     }
     assert not is_open("POST", "/v1/feeds/x/bookings.ics")
     assert not is_open("GET", "/v1/feeds")

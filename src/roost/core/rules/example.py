@@ -122,6 +122,18 @@ EXAMPLE = """\
 # [bookings.slots]                # what its words for times of the day mean, where not as usual
 # "上午" = "08:00-12:00"
 
+# Signing in to the page by OpenID Connect, besides PAM. Without this table: PAM alone.
+# [oidc]
+# issuer = "https://login.example.org/realms/lab"
+# client_id = "roost"
+# secret_file = "/etc/roost/oidc-secret" # readable by the account roost, and not by everybody
+# claim = "preferred_username"    # or "email", which counts only where it is verified
+# exact = false                   # true: the claim is the account's name (not with "email")
+# hosts = []                      # other hosts that the provider's own addresses may lead to
+# name = ""                       # on the button of the page; not set: the issuer's host
+# [oidc.users]                    # values of the claim, to accounts
+# "alice@example.org" = "alice"
+
 # Processes that are shown but do not count as somebody's use of a GPU.
 # [[ignore]]
 # command = "Xorg"

@@ -13,6 +13,7 @@ from dataclasses import replace
 from roost.core.model import PriorityClass
 from roost.core.rules.lines import key_lines
 from roost.core.rules.load_limits import limits_of
+from roost.core.rules.load_oidc import oidc_of
 from roost.core.rules.load_scheduling import scheduling_of
 from roost.core.rules.load_times import (
     CLASSES,
@@ -99,6 +100,7 @@ def _rules(top: Table, base: Rules) -> Rules:
         windows=windows_of(top.table("windows"), known, periods),
         idle_reclaim=idle_reclaim_of(top.table("idle_reclaim"), base.idle_reclaim, known),
         bookings=bookings_of(top.table("bookings"), base.bookings),
+        oidc=oidc_of(top.table("oidc")),
     )
     top.close()
     return rules

@@ -180,6 +180,23 @@ class IgnoreRule:
 
 
 @dataclass(frozen=True, slots=True)
+class OidcRules:
+    """Who says who somebody is, besides PAM. `claim` of the provider's word is looked up in `users`
+    (claim to account) and, where `exact`, is the account's name itself. `secret_file`: None for a
+    client without a secret. `hosts`: where its addresses may lead besides the issuer's own host.
+    `name`: what the page calls it."""
+
+    issuer: str
+    client_id: str
+    secret_file: str | None = None
+    claim: str = "preferred_username"
+    exact: bool = False
+    users: Mapping[str, str] = field(default_factory=dict)
+    hosts: tuple[str, ...] = ()
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Rules:
     time_zone: str = "UTC"
     operators: tuple[str, ...] = ("@sudo", "@wheel")
@@ -208,3 +225,4 @@ class Rules:
     windows: Mapping[str, Window] = field(default_factory=dict)
     idle_reclaim: IdleReclaim = IdleReclaim()
     bookings: BookingRules = BookingRules()
+    oidc: OidcRules | None = None

@@ -19,6 +19,7 @@ from roost.core.rules.model import (
     IgnoreRule,
     Limit,
     Limits,
+    OidcRules,
     Rules,
     Scheduling,
     Window,
@@ -96,6 +97,9 @@ def settings_of(rules: Rules) -> Settings:
     )
     found |= _under(("bookings", "aliases"), dict(booked.aliases))
     found |= _under(("bookings", "slots"), dict(booked.slots))
+    if rules.oidc is not None:
+        found |= _under(("oidc",), _oidc(rules.oidc))
+        found |= _under(("oidc", "users"), dict(rules.oidc.users))
     for n, ignored in enumerate(rules.ignore):
         found |= _under(("ignore", n), _ignore(ignored))
     return found
@@ -103,6 +107,18 @@ def settings_of(rules: Rules) -> Settings:
 
 def _under(path: Path, values: Mapping[str, Setting | None]) -> Settings:
     return {(*path, key): value for key, value in values.items() if value is not None}
+
+
+def _oidc(oidc: OidcRules) -> dict[str, Setting | None]:
+    return {
+        "issuer": oidc.issuer,
+        "client_id": oidc.client_id,
+        "secret_file": oidc.secret_file,
+        "claim": oidc.claim,
+        "exact": oidc.exact,
+        "hosts": list(oidc.hosts),
+        "name": oidc.name,
+    }
 
 
 def _group(group: GroupRules) -> dict[str, Setting | None]:

@@ -134,6 +134,30 @@ MESSAGES = {
         '{key} = {value}: must be an account, as in "张三" = "zhangsan"',
         '{key} = {value}：必须是账号，例如 "张三" = "zhangsan"',
     ),
+    "oidc_issuer": (
+        "{key}: {value} is no issuer: an https address without query (http only on this machine)",
+        "{key}：{value} 不是有效的 issuer：应为不带查询串的 https 地址（仅本机可用 http）",
+    ),
+    "oidc_client": (
+        "{key}: give the client id that the provider knows this Roost by",
+        "{key}：请填写在身份提供方登记的 client id",
+    ),
+    "oidc_secret_file": (
+        "{key}: {value} must be a path that begins with /",
+        "{key}：{value} 必须是以 / 开头的路径",
+    ),
+    "oidc_claim": (
+        '{key}: {value} is no claim: as "preferred_username", "email" or "sub"',
+        '{key}：{value} 不是 claim 名称：例如 "preferred_username"、"email" 或 "sub"',
+    ),
+    "oidc_host": (
+        '{key}: {value} is no host, as "oauth2.example.org" or "login.example.org:8443"',
+        '{key}：{value} 不是主机名，例如 "oauth2.example.org" 或 "login.example.org:8443"',
+    ),
+    "oidc_exact": (
+        "{key}: an e-mail address is no account; name the accounts under [oidc.users]",
+        "{key}：邮箱地址不是账号；请在 [oidc.users] 中写明对应账号",
+    ),
     "slot": (
         '{key} = {value}: must be times of the day, as "08:00-12:00" or "23:00-08:00"',
         '{key} = {value}：必须是一天中的时刻，例如 "08:00-12:00" 或 "23:00-08:00"',

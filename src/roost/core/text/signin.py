@@ -14,6 +14,20 @@ MESSAGES = {
         " operator to look at the agent's log",
         "暂时无法验证密码：请一分钟后再试；若仍如此，请让管理员查看 agent 的日志",
     ),
+    "no_oidc": (
+        "this Roost has no OpenID Connect provider: sign in with your account's password"
+        " (rules: [oidc])",
+        "此 Roost 未配置 OpenID Connect：请用账号密码登录（规则：[oidc]）",
+    ),
+    "oidc_plain": (
+        "signing in by the provider takes HTTPS: this address is in the clear",
+        "使用身份提供方登录需要 HTTPS：当前地址未加密",
+    ),
+    "oidc_away": (
+        "the provider cannot be asked at the moment: sign in with your password, or try again in"
+        " a minute; the operator finds the reason in the server's log",
+        "暂时无法连接身份提供方：请用密码登录，或一分钟后再试；原因见服务器日志",
+    ),
     "not_signed_in": (
         "sign in first",
         "请先登录",

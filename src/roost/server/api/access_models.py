@@ -38,6 +38,7 @@ class Stranger(Out):
 
     signed_in: Literal[False]
     sign_in: list[str]
+    oidc_name: str | None = None
 
 
 class TokenIn(In):

@@ -15,6 +15,7 @@ from roost.server.api import (
     history,
     jobs,
     machine,
+    oidc,
     output,
     problems,
     recent,
@@ -42,8 +43,8 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 # Looked through in this order: what is asked most comes first.
 PARTS = (
-    jobs, machine, output, recent, bookings, books, team, history, rules, stream, session, tokens,
-    feeds,
+    jobs, machine, output, recent, bookings, books, team, history, rules, stream, session, oidc,
+    tokens, feeds,
 )  # fmt: skip
 
 

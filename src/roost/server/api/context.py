@@ -31,6 +31,7 @@ from roost.server.intents import Intent, Person
 from roost.server.refusal import RefusalError
 from roost.server.web.access import PREFIX, SIGNED, Access, Signed
 from roost.server.web.limits import Limit
+from roost.server.web.provider import Provider
 from roost.store.database import Store
 
 T = TypeVar("T")
@@ -40,6 +41,8 @@ MOST_SIGN_INS, SIGN_INS_S = 10, 300.0
 MOST_SIGN_INS_HERE = 200
 # Reads of one calendar feed, and reads of feeds that are not there by one address.
 MOST_FEED_READS, MOST_FEEDS_GUESSED, FEEDS_S = 60, 60, 300.0
+# Ways begun to the provider, all of them: each may cost a question to it.
+MOST_OIDC = 30
 # Refused sign-ins in the audit log; more of them are in the agent's log alone.
 MOST_NOTED, NOTED_S = 300, 3600.0
 _json = msgspec.json.Encoder()
@@ -63,6 +66,9 @@ class Context:
     refusals_noted: Limit = field(init=False)
     feeds_read: Limit = field(init=False)
     feeds_guessed: Limit = field(init=False)
+    oidc_tries: Limit = field(init=False)
+    oidc_here: Limit = field(init=False)
+    provider: Provider = field(init=False)
 
     def __post_init__(self) -> None:
         """Raises StoreError."""
@@ -72,6 +78,9 @@ class Context:
         self.refusals_noted = Limit(MOST_NOTED, NOTED_S)
         self.feeds_read = Limit(MOST_FEED_READS, FEEDS_S)
         self.feeds_guessed = Limit(MOST_FEEDS_GUESSED, FEEDS_S)
+        self.oidc_tries = Limit(MOST_OIDC, SIGN_INS_S)
+        self.oidc_here = Limit(MOST_SIGN_INS_HERE, SIGN_INS_S)
+        self.provider = Provider(self.clock)
 
     async def intend(self, intent: Intent) -> Any:
         """What the control thread answers. Raises RefusalError, StoreError."""
@@ -192,9 +201,13 @@ def _may(person: Person, right: Right) -> None:
 Caller = Annotated[Call, Depends(call_of)]
 
 
+def encoded(value: Any) -> bytes:
+    return _json.encode(value)
+
+
 def answer(value: Any, status: int = 200) -> Response:
     """JSON by msgspec."""
-    return Response(_json.encode(value), status, media_type="application/json")
+    return Response(encoded(value), status, media_type="application/json")
 
 
 def operators_only(call: Call) -> None:

@@ -107,7 +107,7 @@ class SubmissionIn(In):
     command: Annotated[list[Raw], Field(max_length=100_000)] | None = None
     script: Raw | None = None
     script_name: Annotated[str, Field(max_length=MAX_PATH_BYTES)] | None = None
-    script_args: Annotated[list[Raw], Field(max_length=100_000)] = []
+    script_args: Annotated[list[Raw], Field(max_length=100_000)] = Field(default=[])
     name: str | None = None
     group: Annotated[str, Field(max_length=MAX_NAME)] | None = None
     class_: Annotated[Literal["urgent", "regular", "background"] | None, Field(alias="class")] = (
@@ -122,11 +122,11 @@ class SubmissionIn(In):
     memory_bytes: Annotated[int, Field(ge=-(2**62), le=2**62)] | None = None
     walltime_s: Annotated[int, Field(ge=-(2**31), le=MAX_WALLTIME_S)] | None = None
     array: Annotated[str, Field(max_length=100_000)] | None = None
-    after: Annotated[list[JobNumber], Field(max_length=1000)] = []
+    after: Annotated[list[JobNumber], Field(max_length=1000)] = Field(default=[])
     begin_time: Annotated[str, Field(max_length=64)] | None = None
     held: bool = False
     directory: Raw = b"/"
-    environment: Environment = []
+    environment: Environment = Field(default=[])
     signal: Annotated[str, Field(max_length=64)] | None = None
     output: Raw | None = None
     pty: bool = False
@@ -242,7 +242,7 @@ class SubmittedOut(Out):
     job: int
     state: str
     jobs: list[int] | None = None
-    notes: list[str] = []
+    notes: list[str] = Field(default=[])
 
 
 class ReasonOut(Out):

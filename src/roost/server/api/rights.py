@@ -53,6 +53,8 @@ _OWN_WAYS = Right(Role.VIEWER, None, "own")
 RIGHTS: Mapping[str, Right] = {
     "GET /v1/ping": Right(Role.STRANGER, "read"),
     "POST /v1/session": Right(Role.STRANGER, None),
+    "POST /v1/session/oidc": Right(Role.STRANGER, None),
+    "GET /v1/session/oidc": Right(Role.STRANGER, None),
     "GET /v1/session": _ONES_OWN,
     "DELETE /v1/session": _ONES_OWN,
     "GET /v1/sessions": _OWN_WAYS,

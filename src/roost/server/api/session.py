@@ -13,19 +13,27 @@ from fastapi import APIRouter, Path, Request, Response
 from roost.core.text.printable import printable
 from roost.core.web import account_of_address, is_loopback
 from roost.server.api.access_models import SessionOut, SessionsOut, SignInIn
-from roost.server.api.context import Call, Caller, Context, answer
+from roost.server.api.context import Call, Caller, Context, answer, encoded
 from roost.server.api.models import DoneOut
 from roost.server.api.peer import has_account
 from roost.server.api.render import iso
 from roost.server.api.rights import role_of
 from roost.server.intents import Note, Person
 from roost.server.refusal import RefusalError
-from roost.server.web.access import ADDRESS, PREFIX, SECURE, SIGNED, Signed, audit, csrf_of
+from roost.server.web.access import (
+    ADDRESS,
+    COOKIE,
+    PREFIX,
+    SECURE,
+    SIGNED,
+    Signed,
+    audit,
+    csrf_of,
+)
 from roost.store.access import SessionRecord
 from roost.wire.messages import CheckSignIn, SignInChecked
 
 router = APIRouter(prefix="/v1", tags=["sign-in"])
-COOKIE = "roost_session"
 WITHIN_S = 60.0
 MOST_BROWSER = 200
 
@@ -38,19 +46,30 @@ async def sign_in(request: Request, given: SignInIn) -> Response:
         raise RefusalError(403, "signin.only_web")
     address = scope[ADDRESS]
     person = await _let_in(context, given, address)
+    made = Response(media_type="application/json")
+    session, secret = await open_for(request, made, person, "password")
+    made.body = encoded(_shown(context, person, session, secret))
+    made.headers["Content-Length"] = str(len(made.body))
+    return made
+
+
+async def open_for(
+    request: Request, made: Response, person: Person, method: str
+) -> tuple[SessionRecord, str]:
+    """A session of this browser's, instead of the one it had, in the cookie of `made`."""
+    context, scope = request.app.state.context, request.scope
     before: Signed | None = scope.get(SIGNED)
     if before is not None and before.session is not None:
         await context.access.end_sessions(context.intend, (before.session,), person, "signed in")
     browser = request.headers.get("user-agent", "").encode("utf-8", "replace")
     session, secret = await context.access.open_session(
-        context.intend, person, address, printable(browser)[:MOST_BROWSER], "password"
+        context.intend, person, scope[ADDRESS], printable(browser)[:MOST_BROWSER], method
     )
-    made = answer(_shown(context, person, session, secret))
     made.set_cookie(
         COOKIE, secret, max_age=int(session.expires_at - session.made_at),
         path=f"{scope[PREFIX]}/", secure=scope[SECURE], httponly=True, samesite="strict",
     )  # fmt: skip
-    return made
+    return session, secret
 
 
 async def _let_in(context: Context, given: SignInIn, address: str) -> Person:

@@ -27,6 +27,8 @@ SIGNED = "roost.signed"
 ADDRESS = "roost.address"
 SECURE = "roost.secure"
 PREFIX = "roost.prefix"
+ORIGIN = "roost.origin"
+COOKIE = "roost_session"
 TOKEN_START = "roost_"  # noqa: S105 - what every token begins with, so that scanners know one
 Intend = Callable[[Keep], Awaitable[object]]
 

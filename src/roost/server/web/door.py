@@ -19,10 +19,19 @@ from roost.server.api.body import BodyLimit
 from roost.server.api.problems import accepted_language, of_refusal, problem
 from roost.server.api.rights import is_open
 from roost.server.refusal import RefusalError
-from roost.server.web.access import ADDRESS, PREFIX, SECURE, SIGNED, Access, Signed, csrf_of
+from roost.server.web.access import (
+    ADDRESS,
+    COOKIE,
+    ORIGIN,
+    PREFIX,
+    SECURE,
+    SIGNED,
+    Access,
+    Signed,
+    csrf_of,
+)
 from roost.server.web.page import Page
 
-COOKIE = b"roost_session"
 MOST_SIGN_IN_BYTES = 16 * 1024
 SAFE = ("GET", "HEAD", "OPTIONS")
 API_POLICY = "default-src 'none'; frame-ancestors 'none'"
@@ -87,6 +96,7 @@ class Door:
         scope[SECURE] = scheme == "https"
         if not self._known_host(host):
             raise RefusalError(421, "web.unknown_host", host=host[:100] or "–")
+        origin = scope[ORIGIN] = f"{scheme}://{host.lower()}"
         path = scope["path"]
         if settings.prefix:
             if path.startswith(f"{settings.prefix}/"):
@@ -95,7 +105,7 @@ class Door:
                 raise RefusalError(404, "problem.not_found", path=path[:200])
             elif not proxied:
                 path = ""
-        return path, f"{scheme}://{host.lower()}"
+        return path, origin
 
     def _known_host(self, header: str) -> bool:
         """A page elsewhere that has its own name lead here (DNS rebinding) comes by a name that is
@@ -185,12 +195,11 @@ class _Headers:
         """The parts between commas of all of them, in order."""
         return [part.strip() for value in self.every(name) for part in value.split(",")]
 
-    def cookie(self, name: bytes) -> str:
-        wanted = name.decode()
+    def cookie(self, name: str) -> str:
         for value in self.every(b"cookie"):
             for part in value.split(";"):
                 key, _, found = part.strip().partition("=")
-                if key == wanted:
+                if key == name:
                     return found.strip('"')
         return ""
 
