@@ -7,6 +7,7 @@ the tests say.
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import secrets
 import socket
@@ -119,8 +120,6 @@ class Provider(BaseHTTPRequestHandler):
         if asked is None or form["redirect_uri"][0] != asked["redirect_uri"]:
             self._send(400, {"error": "invalid_grant"})
             return
-        import hashlib
-
         made = hashlib.sha256(form["code_verifier"][0].encode()).digest()
         if base64.urlsafe_b64encode(made).rstrip(b"=").decode() != asked["code_challenge"]:
             self._send(400, {"error": "invalid_grant"})

@@ -29,6 +29,25 @@ export interface components {
              */
             dry_run: boolean;
         };
+        /**
+         * BeginIn
+         * @description `to`: the path of the page to end at, below its prefix.
+         */
+        BeginIn: {
+            /**
+             * To
+             * @default /
+             */
+            to: string;
+        };
+        /**
+         * BeginOut
+         * @description Where the browser is to go.
+         */
+        BeginOut: {
+            /** Address */
+            address: string;
+        };
         /** BookIn */
         BookIn: {
             /** Start */
@@ -814,6 +833,8 @@ export interface components {
             signed_in: false;
             /** Sign In */
             sign_in: string[];
+            /** Oidc Name */
+            oidc_name?: string | null;
         };
         /**
          * SubmissionIn
