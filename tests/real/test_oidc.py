@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -37,18 +38,20 @@ def people() -> Iterator[list[rig.Account]]:
         yield made
 
 
-def rules_of(issuer: str) -> str:
+def rules_of(issuer: str, secret: Path | None = None) -> str:
+    secret_file = "" if secret is None else f'secret_file = "{secret}"\n'
     return (
-        f'[oidc]\nissuer = "{issuer}"\nclient_id = "{CLIENT}"\nname = "Lab"\nexact = true\n'
+        f'[oidc]\n{secret_file}issuer = "{issuer}"\nclient_id = "{CLIENT}"\n'
+        'name = "Lab"\nexact = true\n'
         '[oidc.users]\n"li wei" = "roi-ben"\n'
     )
 
 
 @contextmanager
-def daemon(issuer: str) -> Iterator[tuple[rig.Daemon, int]]:
+def daemon(issuer: str, secret: Path | None = None) -> Iterator[tuple[rig.Daemon, int]]:
     port = free_port()
     words = ("--simulate", "2xA100", "--http", f"127.0.0.1:{port}", "--http-prefix", "/roost")
-    with rig.daemon(*words, rules=rules_of(issuer)) as running:
+    with rig.daemon(*words, rules=rules_of(issuer, secret)) as running:
         yield running, port
 
 
@@ -83,10 +86,19 @@ def provider() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def site(people: list[rig.Account], provider: str) -> Iterator[tuple[rig.Daemon, int]]:
+    folder = Path(tempfile.mkdtemp(prefix="roi-"))
+    folder.chmod(0o755)
+    secret = folder / "secret"
+    secret.touch(0o600)
+    secret.write_text("s3cret of roost\n")
     done = subprocess.run([sys.executable, ROOT / "hatch_build.py"], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    with daemon(provider) as made:
-        yield made
+    try:
+        with daemon(provider, secret) as made:
+            os.chown(secret, os.stat(f"/proc/{made[0].pid_of('server')}").st_uid, -1)
+            yield made
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")
