@@ -45,9 +45,10 @@ async def ping(request: Request) -> Response:
     """The daemon's version and server, and who is calling. Who is not signed in is told how to."""
     if PREFIX in request.scope and SIGNED not in request.scope:
         oidc = request.app.state.context.board.rules.rules.oidc
-        ways = ["password"] if oidc is None else ["password", "oidc"]
-        name = None if oidc is None else oidc.name
-        return answer({"signed_in": False, "sign_in": ways, "oidc_name": name})
+        if oidc is None:
+            return answer({"signed_in": False, "sign_in": ["password"]})
+        ways = ["password", "oidc"]
+        return answer({"signed_in": False, "sign_in": ways, "oidc_name": oidc.name})
     call = await call_of(request)
     host = call.context.board.host
     return answer(
