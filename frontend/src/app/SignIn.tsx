@@ -8,7 +8,10 @@ import { useWords } from '../ui/words';
 import { Appearance } from './Appearance';
 import styles from './app.module.css';
 
-const REFUSALS = ['stale', 'denied', 'untrue', 'no_account', 'unverified', 'away', 'agent'] as const;
+const REFUSALS = [
+  'signin.oidc_stale', 'signin.oidc_denied', 'signin.oidc_untrue', 'signin.oidc_no_account', 'signin.oidc_unverified',
+  'signin.oidc_away', 'signin.oidc_agent',
+] as const;
 
 /** What brought the browser back from the provider without a session; "" for nothing. */
 const came = new URLSearchParams(location.hash.slice(1)).get('signin') ?? '';
@@ -28,8 +31,8 @@ export function SignIn({ done }: { done: () => void }) {
   useEffect(() => {
     if (!came) return;
     history.replaceState(history.state, '', location.pathname + location.search);
-    const code = REFUSALS.find((one) => came === `oidc_${one}`);
-    if (code) setRefused(t(`signin.oidc_${code}`));
+    const code = REFUSALS.find((one) => one === `signin.${came}`);
+    if (code) setRefused(t(code));
     // Said once, in the language of that moment.
     // eslint-disable-next-line react-hooks/exhaustive-deps
   }, []);
