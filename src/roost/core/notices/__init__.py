@@ -1,0 +1,1 @@
+"""What of a notice is said, and when: no I/O, no clock."""

@@ -1,0 +1,54 @@
+"""A notice of a booking as a subject and at most five lines. Must not know where it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from typing import Any
+
+from roost.core.text.catalogue import say
+from roost.core.text.notice import MESSAGES
+from roost.core.text.printable import printable
+
+RULES = {
+    "booking_starts": "bookings.reminder",
+    "booking_ends": "bookings.reminder",
+    "booking_no_show": "bookings.no_show",
+    "booking_maintenance": "bookings.maintenance_notice",
+}
+CAN_GIVE_BACK = {"booking_starts", "booking_turn", "booking_given", "booking_made", "booking_moved"}
+LONGEST = 200
+
+
+def message_of(
+    kind: str, detail: Mapping[str, Any], language: str, zone: tzinfo, zone_name: str
+) -> tuple[str, tuple[str, ...]]:
+    """The subject, enough by itself, and the lines under it; neither holds a control character,
+    whatever a purpose or a name has in it."""
+    numbers = {
+        "booking": detail["booking"],
+        "by": _one_line(str(detail.get("by") or "Roost")),
+        "start": _at(detail["start_at"], zone),
+        "end": _at(detail.get("old_end_at") or detail["end_at"], zone),
+        "gpus": len(detail.get("gpu_uuids") or ()) or detail.get("gpus", 0),
+    }
+    if kind == "booking_moved":
+        numbers["end"] = _at(detail["end_at"], zone)
+    subject = say(language, f"notice.{kind if kind in MESSAGES else 'other'}", **numbers)
+    lines = [subject]
+    purpose = _one_line(str(detail.get("purpose") or ""))
+    if purpose and kind != "booking_maintenance":
+        lines.append(say(language, "notice.purpose", purpose=purpose))
+    if kind in RULES:
+        lines.append(say(language, "notice.rule", rule=RULES[kind]))
+    lines.append(say(language, f"notice.{'do' if kind in CAN_GIVE_BACK else 'see'}", **numbers))
+    lines.append(say(language, "notice.zone", zone=zone_name))
+    return subject, tuple(lines)
+
+
+def _at(seconds: float, zone: tzinfo) -> str:
+    return datetime.fromtimestamp(seconds, zone).strftime("%Y-%m-%d %H:%M")
+
+
+def _one_line(text: str) -> str:
+    return printable(text.encode("utf-8", "surrogatepass"))[:LONGEST]
