@@ -39,6 +39,7 @@ from roost.server.control import Control
 from roost.server.desk import settings_of
 from roost.server.engines.agent import AgentEngine
 from roost.server.intents import AdoptRules, RulesWrong
+from roost.server.notify.post import Post
 from roost.server.record import Recorder
 from roost.server.rules import RulesFile, last_in_force
 from roost.server.web.keeper import keep
@@ -50,6 +51,7 @@ from roost.store.log import get_meta, set_meta
 log = structlog.get_logger()
 BACKLOG = 4096
 MOST_DESCRIPTORS = 65_536
+STORED_WITHIN_S = 30.0
 
 
 def run_server(config: ServerConfig) -> int:
@@ -143,7 +145,8 @@ async def _serve(
     config: ServerConfig, store: Store, listening: socket.socket, bound: Listening | None
 ) -> int:
     board = Board()
-    engine = AgentEngine(config.agent_socket, _server_id(store))
+    name = _server_id(store)
+    engine = AgentEngine(config.agent_socket, name)
     force = last_in_force(store)
     rules_file = RulesFile(config.rules)
     at_start = rules_file.poll()
@@ -157,6 +160,11 @@ async def _serve(
     live = Live(asyncio.get_running_loop())
     board.listeners.append(live.changed)
     control.start()
+    post = Post(
+        store, lambda kept: control.submit(kept).result(STORED_WITHIN_S),
+        lambda: board.rules.rules.time_zone, config.rules.with_name("mail.toml"), name, time.time,
+    )  # fmt: skip
+    post.start()
     context = Context(control, board, store, engine, live, People(), Jobs(), time.time)
     app = make_app(context)
     web = Web(bound, app, context) if bound is not None else None
@@ -197,6 +205,7 @@ async def _serve(
             if isinstance(ended, Exception):
                 log.error("a part of the server failed", exc_info=ended)
         died = not control.alive
+        await asyncio.to_thread(post.close)
         await asyncio.to_thread(control.close)
     return 1 if died else 0
 

@@ -352,3 +352,16 @@ calendar_feeds = Table(
     Column("used_at", Double),
     Index("calendar_feeds_uid", "uid"),
 )
+
+# A notice on its way to its person, once for each channel ("mail").
+outbox = Table(
+    "outbox",
+    metadata,
+    Column("notice", BigInteger, primary_key=True, autoincrement=False),
+    Column("channel", Text, primary_key=True),
+    Column("state", Text, nullable=False),
+    Column("tries", Integer, nullable=False),
+    Column("next_at", Double, nullable=False),
+    Column("error", Text, nullable=False),
+    Index("outbox_due", "state", "next_at"),
+)

@@ -1,0 +1,1 @@
+"""Brings notices to the people they are for."""

@@ -1,0 +1,113 @@
+"""What is taken up for mail and what of it is left alone, over a real store."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roost.server.intents import Keep
+from roost.server.notify.post import Post
+from roost.store import outbox
+from roost.store.bookings import NoticeRecord, add_notices
+from roost.store.database import Store, open_sqlite
+
+DAY = 86400.0 * 20_000
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_sqlite(tmp_path / "roost.db")
+    yield opened
+    opened.close()
+
+
+def notice(number: int, at: float, user: str = "li") -> NoticeRecord:
+    detail: dict[str, Any] = {
+        "booking": number, "start_at": int(at) + 900, "end_at": int(at) + 7200, "gpus": 1,
+    }  # fmt: skip
+    return NoticeRecord(
+        at=at, user=user, uid=1001, kind="booking_starts", subject=f"booking {number}",
+        key=f"starts:{number}", detail=detail,
+    )  # fmt: skip
+
+
+def closed_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def post_over(store: Store, folder: Path, now: float, more: str = "") -> Post:
+    path = folder / "mail.toml"
+    path.write_text(
+        f'host = "127.0.0.1"\nport = {closed_port()}\ntls = "none"\nfrom = "roost@lab.org"\n'
+        f'domain = "lab.org"\n{more}'
+    )
+    path.chmod(0o600)
+
+    def write(kept: Keep) -> None:
+        with store.write() as connection:
+            kept.write(connection)
+
+    return Post(store, write, lambda: "UTC", path, "server-1", lambda: now)
+
+
+def states(store: Store) -> dict[int, str]:
+    with store.read() as connection:
+        return {
+            parcel.notice: state
+            for state in ("waiting", "sending", "sent", "failed", "unknown", "late")
+            for parcel, _ in outbox.parcels_in(connection, state, float("inf"), 5_000)
+        }
+
+
+def test_what_was_made_long_before_mail_was_set_up_is_not_sent(
+    store: Store, tmp_path: Path
+) -> None:
+    with store.write() as connection:
+        add_notices(connection, [notice(n, DAY - 7200.0) for n in range(1, 700)])
+        add_notices(connection, [notice(700, DAY - 10.0)])
+    post = post_over(store, tmp_path, DAY)
+    post.round()
+    post.round()
+    assert states(store) == {700: "waiting"}
+
+
+def test_in_quiet_hours_it_waits_for_their_end_and_nothing_is_tried(
+    store: Store, tmp_path: Path
+) -> None:
+    with store.write() as connection:
+        add_notices(connection, [notice(1, DAY)])
+    post_over(store, tmp_path, DAY, 'quiet = "22:00-07:00"\n').round()
+    with store.read() as connection:
+        ((parcel, _),) = outbox.parcels_in(connection, outbox.WAITING, float("inf"))
+    assert (parcel.next_at, parcel.tries) == (DAY + 7 * 3600.0, 0)
+
+
+def test_a_mail_server_that_is_away_is_tried_once_and_left_alone_for_a_while(
+    store: Store, tmp_path: Path
+) -> None:
+    with store.write() as connection:
+        add_notices(connection, [notice(1, DAY), notice(2, DAY)])
+    post = post_over(store, tmp_path, DAY)
+    post.round()
+    post.round()
+    with store.read() as connection:
+        found = outbox.parcels_in(connection, outbox.WAITING, float("inf"))
+    assert sorted(parcel.tries for parcel, _ in found) == [0, 1]
+
+
+def test_what_was_left_in_the_middle_is_unknown_and_who_wants_nothing_gets_nothing(
+    store: Store, tmp_path: Path
+) -> None:
+    with store.write() as connection:
+        add_notices(connection, [notice(1, DAY), notice(2, DAY, "mei")])
+        outbox.add_parcels(
+            connection, [outbox.Parcel(notice=1, channel="mail", state=outbox.SENDING)], 1
+        )
+    post_over(store, tmp_path, DAY, '[people.mei]\noff = ["all"]\n').round()
+    assert states(store) == {1: "unknown"}
