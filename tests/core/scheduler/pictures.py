@@ -110,6 +110,8 @@ class World:
         self.foreign: dict[str, int] = {}
         self.unusable: set[str] = set()
         self.bookings: tuple[Booking, ...] = ()
+        # How often a share ran beside booked memory.
+        self.beside = 0
         self.log: list[Decision] = []
         self.events: list[Event] = []
         self.step(
@@ -422,17 +424,51 @@ class World:
         for one in self.bookings:
             if one.ends_at <= self.now or (one.user == job.user and not one.maintenance):
                 continue
+            if one.memory_bytes is not None and job.request.shared and not one.maintenance:
+                continue  # There may be room for both: `_bookings_are_honoured` counts.
             if {grant.gpu_uuid for grant in grants} & set(one.gpu_uuids):
                 assert latest <= one.starts_at, f"{job} runs into {one}"
 
     def _bookings_are_honoured(self) -> None:
         """Whoever is on a booked GPU is its owner, or has been told to go."""
         for one in self.bookings:
+            if one.memory_bytes is not None and not one.maintenance:
+                self._booked_memory_is_there(one)
+                continue
             for number in self.held if one.starts_at <= self.now < one.ends_at else ():
                 uuids = {grant.gpu_uuid for grant in self.held[number]}
                 if uuids & set(one.gpu_uuids):
                     mine = self.jobs[number].user == one.user and not one.maintenance
                     assert mine or number in self.ending_since, (number, one)
+
+    def _booked_memory_is_there(self, one: Booking) -> None:
+        """Whoever's share does not fit beside what is booked now has been told to go."""
+        uuid = one.gpu_uuids[0]
+        staying: dict[str, int] = {}
+        booked: dict[str, int] = {}
+        if not one.starts_at <= self.now < one.ends_at or uuid not in self.gpus:
+            return
+        for number, grants in self.held.items():
+            job = self.jobs[number]
+            for grant in grants:
+                if grant.gpu_uuid != uuid or number in self.ending_since or number in self.parked:
+                    continue
+                whole = grant.memory_bytes is None
+                assert not whole or job.user == one.user, f"{job} is on what {one} has memory of"
+                if not whole:
+                    staying[job.user] = staying.get(job.user, 0) + (grant.memory_bytes or 0)
+        for other in self.bookings:
+            on = other.starts_at <= self.now < other.ends_at and other.gpu_uuids[0] == uuid
+            if on and other.memory_bytes is not None and not other.maintenance:
+                booked[other.user] = booked.get(other.user, 0) + other.memory_bytes
+        others = {user: size for user, size in staying.items() if user != one.user}
+        # What was there before others made a booking on top of its own stays its person's.
+        if others:
+            self.beside += 1
+            people = staying.keys() | booked.keys()
+            total = sum(max(staying.get(p, 0), booked.get(p, 0)) for p in people)
+            if self.foreign.get(uuid, 0) == 0:
+                assert total <= self.gpus[uuid].memory_bytes, (one, staying)
 
     def _check(self) -> None:
         self._bookings_are_honoured()

@@ -213,3 +213,80 @@ def test_a_hole_before_a_booking_goes_to_the_first_that_fits_it(which: str) -> N
     world.submit("alice", which=which, time="3h")
     short = world.submit("alice", which=which, time="20m")
     assert list(world.held) == [short]
+
+
+# -- memory of a shared GPU ------------------------------------------------------------------------
+
+SHARED = "shared_gpus = [0]\n"
+
+
+def booked_memory(world: World, *bookings: tuple[str, int, float, float]) -> None:
+    """(person, GiB of GPU 0, from, until), in hours from now."""
+    world.book(
+        *(
+            Booking(
+                n, user, ("GPU-0",), world.now + begin * HOUR, world.now + end * HOUR, False,
+                size * 2**30,
+            )
+            for n, (user, size, begin, end) in enumerate(bookings, 1)
+        )
+    )  # fmt: skip
+
+
+def test_booked_memory_walls_off_so_much_and_no_more() -> None:
+    world = World(1, SHARED)  # 80 GiB
+    booked_memory(world, ("li", 30, 0, 2))
+    fits = world.submit("alice", share="50G")
+    assert world.states[fits].holds_gpus
+    late = world.submit("bob", share="20G")
+    assert world.states[late].waits, "30 GiB are free, and li's"
+    wait = world.scheduler.explain(late)
+    assert [1] in [list(reason.blocking_bookings) for reason in wait.reasons]
+    own = world.submit("li", share="30G")
+    assert world.states[own].holds_gpus
+    world.end(fits)
+    assert world.states[late].holds_gpus, "what li uses of it does not count twice"
+
+
+def test_booked_memory_ahead_bars_who_would_not_fit_beside_it_then() -> None:
+    world = World(1, SHARED)
+    booked_memory(world, ("li", 30, 1, 3))
+    assert world.states[world.submit("alice", share="50G")].holds_gpus
+    long = world.submit("bob", share="20G", time="2h")
+    short = world.submit("bob", share="20G", time="30m")
+    assert world.states[long].waits
+    assert world.states[short].holds_gpus
+
+
+def test_booked_memory_is_a_wall_for_whole_gpus() -> None:
+    world = World(1, SHARED)
+    booked_memory(world, ("li", 10, 1, 3))
+    assert world.states[world.submit("alice", time="2h")].waits
+    assert world.states[world.submit("alice", time="30m")].holds_gpus
+
+
+def test_booked_memory_gives_no_right_to_the_whole_gpu_nor_to_more_memory() -> None:
+    world = World(1, SHARED)
+    booked_memory(world, ("li", 10, 0, 2))
+    before = world.submit("bob", share="60G")
+    waits = [world.submit(user, share="15G") for user in ("wu", "li")]
+    world.end(before)
+    assert [world.states[n].holds_gpus for n in waits] == [True, True]
+
+
+def test_of_those_who_were_there_first_as_many_stay_as_fit_beside_booked_memory() -> None:
+    world = World(1, SHARED + '[bookings]\nbackground_notice = "10m"\n')
+    first = world.submit("alice", share="30G")
+    second = world.submit("bob", share="40G")
+    booked_memory(world, ("li", 20, 1, 2))
+    world.wait("1h")
+    assert world.states[first].holds_gpus
+    assert not world.states[second].holds_gpus or world.ending_since.get(second) is not None
+
+
+def test_two_who_booked_memory_of_one_gpu_each_use_theirs() -> None:
+    world = World(1, SHARED)
+    booked_memory(world, ("li", 40, 0, 2), ("wu", 40, 0, 2))
+    assert world.states[world.submit("alice", share="1G")].waits
+    assert world.states[world.submit("li", share="40G")].holds_gpus
+    assert world.states[world.submit("wu", share="40G")].holds_gpus

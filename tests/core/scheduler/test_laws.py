@@ -156,19 +156,24 @@ class Days(RuleBasedStateMachine):
                 st.integers(0, 180),
                 st.integers(1, 180),
                 st.booleans(),
+                st.sampled_from([None, None, 10, 30]),
             ),
             max_size=4,
         )
     )
-    def bookings_are_made(self, spans: list[tuple[str, set[str], int, int, bool]]) -> None:
-        """Each a while after the last one, of which some are for maintenance."""
+    def bookings_are_made(
+        self, spans: list[tuple[str, set[str], int, int, bool, int | None]]
+    ) -> None:
+        """Each a while after the last one, of which some are for maintenance, and some of the
+        memory of the GPU that is shared."""
         at, found = self.world.now, []
-        for number, (user, gpus, begin, last, maintenance) in enumerate(spans, 1):
+        for number, (user, gpus, begin, last, maintenance, share) in enumerate(spans, 1):
             begins_at = at + 60.0 * begin
             at = begins_at + 60.0 * last
-            found.append(
-                Booking(number, user, tuple(sorted(gpus)), begins_at, at, maintenance and last < 9)
-            )
+            maintenance = maintenance and last < 9
+            size = None if share is None or maintenance else share * 2**30
+            uuids = tuple(sorted(gpus)) if size is None else ("GPU-3",)
+            found.append(Booking(number, user, uuids, begins_at, at, maintenance, size))
         self.world.book(*found)
 
     @rule()

@@ -12,6 +12,7 @@ from roost.core.scheduler.entry import Entry
 from roost.core.scheduler.idle import lately_used
 from roost.core.scheduler.placement import model_matches
 from roost.core.scheduler.reserved import Reservation
+from roost.core.scheduler.share_walls import crowded
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import State
 from roost.core.scheduler.walls import NOTHING
@@ -44,6 +45,8 @@ class Pool:
         if not way and not state.walls and not state.idles:
             return NOTHING
         booked = state.walls.barred(entry.job, state.now, slack_s)
+        if state.walls.shares:
+            booked = booked.union(crowded(state, entry.job, slack_s))
         if state.rules.classes[entry.job.priority_class].idle_for_s:
             booked = booked.union(slot.gpu.uuid for slot in lately_used(state, entry))
         return booked.union(*(one.slots for one in way)) if way else booked

@@ -14,6 +14,7 @@ from roost.core.scheduler.idle import idle_for_s, kept_idle
 from roost.core.scheduler.placement import choose_whole
 from roost.core.scheduler.pool import Pool
 from roost.core.scheduler.reserved import NEVER, Kept, Reservation
+from roost.core.scheduler.share_walls import crowded
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.state import State
 
@@ -34,7 +35,8 @@ def reserve(
     job ended (GPUs drained or used by strangers): it must not keep others from theirs."""
     request = entry.job.request
     idle_s = idle_for_s(state, entry)
-    booked = [*state.walls.kept(entry.job, state.now), *kept_idle(state, entry)]
+    full = crowded(state, entry.job)
+    booked = [*state.walls.kept(entry.job, state.now, full), *kept_idle(state, entry)]
     if (
         not reservations
         and not booked

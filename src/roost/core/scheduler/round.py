@@ -26,6 +26,7 @@ from roost.core.scheduler.preemption import plan
 from roost.core.scheduler.queue import Bucket, BucketKey, Head
 from roost.core.scheduler.reservation import Kind, kind_of, reserve
 from roost.core.scheduler.reserved import NEVER, Reservation, in_the_way
+from roost.core.scheduler.share_walls import by_right
 from roost.core.scheduler.state import State
 from roost.core.scheduler.suspending import give_way, resume
 from roost.core.scheduler.taking import Victims
@@ -159,8 +160,8 @@ class Round:
             entry = state.entries[head[4]]
             if entry.claim is not None or any(self._refusals(entry, least_units(entry.job))):
                 continue
-            own = state.walls.own(entry.job.user, state.now)
-            if entry.job.request.gpus or entry.job.request.shared:
+            own = state.walls.own(entry.job.user, state.now) | by_right(state, entry.job)
+            if own and (entry.job.request.gpus or entry.job.request.shared):
                 self._place(entry, (), own)
 
     def _walk(self) -> None:

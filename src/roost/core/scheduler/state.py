@@ -24,6 +24,7 @@ from roost.core.scheduler.nodes import Nodes
 from roost.core.scheduler.policy import FAIR, By, Policy, policy_of
 from roost.core.scheduler.queue import Queue
 from roost.core.scheduler.reserved import NEVER, Reservation
+from roost.core.scheduler.share_walls import stays
 from roost.core.scheduler.slot import Slot
 from roost.core.scheduler.tallies import Tallies
 from roost.core.scheduler.usage import Usage
@@ -159,7 +160,8 @@ class State:
         if warning is not None and warning.at != entry.warned_of:
             entry.warning = warning
             self.leavings[entry.job.id] = None
-        found = [self.hours.leaving(entry.job, self.now), self.walls.leaving(entry, self.now)]
+        booked = self.walls.leaving(entry, self.now, lambda one: stays(self, one, entry))
+        found = [self.hours.leaving(entry.job, self.now), booked]
         soonest = min((one for one in found if one is not None), key=_when, default=None)
         if soonest == before:
             return
