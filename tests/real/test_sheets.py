@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +101,56 @@ def test_what_is_no_sheet_is_refused_in_a_sentence(served: Served) -> None:
     assert refused.returncode == 1
     assert "no bookings are to be seen: a list needs a row that names its columns" in refused.stderr
     assert "Traceback" not in refused.stderr
+
+
+def test_a_sheet_is_taken_over_in_one_piece_and_once(served: Served) -> None:
+    roost, wang, li, folder = served
+    day = f"{datetime.now(UTC).date() + timedelta(days=2)}"
+    path = folder / "take.csv"
+    head = "姓名,日期,时段,卡号,用途\n"
+    rows = [
+        f"老王,{day},上午,0-1,论文",
+        f"{li.name},{day},下午,全部,",
+        f"{li.name},{day},通宵,4卡,",
+    ]
+    path.write_text("\n".join([head.strip(), *rows, f"老王,{day},早班,9,"]), encoding="utf-8")
+    words = ("book", "import", str(path))
+    refused = roost.cli("root", *words, check=False)
+    assert (
+        "nothing is imported. Rows that cannot be taken over: 1; the first, row 5: "
+        in refused.stderr
+    )
+    assert "--yes" in refused.stderr
+    assert roost.json("root", "bookings")["bookings"] == []
+    not_hers = roost.cli(li.name, *words, "--yes", check=False)
+    assert not_hers.returncode == 4, "only operators book for everybody"
+
+    assert "Bookings made: 3" in roost.cli("root", *words, "--yes").stdout
+    again = roost.json("root", *words, "--yes")["imported"]
+    made = roost.json("root", "bookings")["bookings"]
+    assert [one["booking"] for one in again] == [one["booking"] for one in made]
+    assert [(one["user"], one["wanted"], one["purpose"]) for one in made] == [
+        (wang.name, 2, "论文"), (li.name, 8, ""), (li.name, 4, ""),
+    ]  # fmt: skip
+    assert [one["start"][:16] for one in made] == [f"{day}T08:00", f"{day}T12:00", f"{day}T23:00"]
+    for one in made:
+        roost.cli("root", "book", "cancel", str(one["booking"]))
+
+
+def test_two_cells_that_want_one_gpu_are_both_named_and_nothing_is_imported(
+    served: Served,
+) -> None:
+    roost, wang, li, folder = served
+    first, second = (f"{datetime.now(UTC).date() + timedelta(days=n)}" for n in (3, 4))
+    path = folder / "grid.csv"
+    path.write_text(
+        f"日期,时段,GPU0,GPU1\n{first},通宵,老王,老王\n{second},全天,,{li.name}\n", encoding="utf-8"
+    )
+    refused = roost.cli("root", "book", "import", str(path), check=False)
+    assert "want GPU 1 at the same time" in refused.stderr
+    assert wang.name in refused.stderr
+    assert li.name in refused.stderr
+    states = {one["state"] for one in roost.json("root", "bookings")["bookings"]}
+    assert states <= {"cancelled"}
+    said = roost.cli("root", "book", "import", str(path), "--skip-conflicts").stdout
+    assert "Bookings made: 1" in said

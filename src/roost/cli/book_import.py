@@ -12,12 +12,12 @@ from zoneinfo import ZoneInfo
 
 from roost.cli.failure import CommandError
 from roost.cli.sheet_file import read_pages
+from roost.cli.sheet_take import take_over, unknown_people
 from roost.cli.table import Cell, lines
 from roost.core.rules.load_sheets import slot_minutes
 from roost.core.sheets.model import Setting, Understood, UnreadError
-from roost.core.sheets.plain import name_key
 from roost.core.sheets.read import understand
-from roost.core.sheets.show import booking, document, people, where
+from roost.core.sheets.show import booking, document, where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,13 +38,19 @@ def import_sheet(context: Context) -> int:
     except UnreadError as error:
         text = error.phrase.text(context.terminal.language)
         raise CommandError("sheet_unread", path=path, text=text) from None
+    said = document(found, context.terminal.language, setting.time_zone)
     if context.option("dry_run"):
         if context.json:
-            context.out_json(document(found, context.terminal.language, setting.time_zone))
+            context.out_json({**said, "imported": []})
         else:
             show(context, found, setting)
         return 0
-    raise CommandError("sheet_dry_run_only")
+    made = take_over(context, found, setting, said)
+    if context.json:
+        context.out_json({**said, "imported": made})
+    else:
+        context.out(context.say("cli_book.imported", count=len(made)))
+    return 0
 
 
 def setting_of(context: Context) -> Setting:
@@ -74,7 +80,7 @@ def show(context: Context, found: Understood, setting: Setting) -> None:
     """Everything that was read, with where it stands, then everything that was not."""
     language = context.terminal.language
     said = document(found, language, setting.time_zone)
-    tell = context.err if context.json else context.out
+    tell = context.out
     say = context.say
     if found.bookings:
         head = [say("cli_sheet.col." + name) for name in ("where", "user", "gpus", "when", "what")]
@@ -101,20 +107,6 @@ def show(context: Context, found: Understood, setting: Setting) -> None:
     strange = sorted({d.server for d in found.bookings if d.server} - set(setting.gpus))
     if strange:
         tell(say("cli_sheet.strange_servers", names=", ".join(strange), server=setting.home))
-
-
-def unknown_people(found: Understood, setting: Setting) -> list[str]:
-    """Names of the sheet for which there is no account. An account that is not listed (of a
-    directory service) is asked for by its name."""
-    unknown = []
-    for name, user in people(found).items():
-        if user in setting.accounts or name_key(user) in setting.accounts:
-            continue
-        try:
-            pwd.getpwnam(user)
-        except (KeyError, ValueError):
-            unknown.append(name)
-    return unknown
 
 
 def _row(context: Context, found: Understood, draft: Draft) -> list[str | Cell]:

@@ -216,6 +216,7 @@ COMMANDS: dict[str, Command] = {
             Option("--year", "YEAR", "year"),
             Option("--dates", "ORDER", choices=("mdy", "dmy")),
             Option("-y --yes"),
+            Option("--skip-conflicts"),
             JSON,
         ),
     ),

@@ -5,7 +5,7 @@ the commands to them. What lies below is in docs/api.md.
 from __future__ import annotations
 
 STATUS = "server driver_version gpus driver_state driver_remedy simulated time queue"
-IMPORTED = "timezone year notes bookings rejected clashes where names sheets"
+IMPORTED = "timezone year notes bookings rejected clashes where names sheets imported"
 MADE = "token user name scopes made_time used_time expires_time secret"
 RULES = "version time user text rules problem mistakes settings"
 TRIED = (

@@ -164,6 +164,14 @@ class Client:
         answer: dict[str, Any] = self.call("POST", "/v1/bookings", body)
         return answer
 
+    def book_all(self, body: dict[str, Any], key: str) -> dict[str, Any]:
+        """Several at once, all or none; asked again with the same key, those of the first time."""
+        headers = f"{self._headers}Idempotency-Key: {key}\r\n"
+        data = dumps(body).encode("ascii")
+        response = self._connection.request("POST", "/v1/bookings/batch", headers, data)
+        answer: dict[str, Any] = _value(response)
+        return answer
+
     def booking(self, booking: int) -> dict[str, Any]:
         answer: dict[str, Any] = self.call("GET", f"/v1/bookings/{booking}")
         return answer

@@ -28,5 +28,5 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "what_for": ("  purpose: {purpose}", "  用途：{purpose}"),
     "made": ("  made {time} by {user}", "  {user} 于 {time} 预约"),
     "first_used": ("  first used {time}", "  首次使用：{time}"),
-    "imported": ("{count} bookings are made", "已建立 {count} 个预约"),
+    "imported": ("Bookings made: {count}", "已建立 {count} 个预约"),
 }

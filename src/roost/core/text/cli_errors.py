@@ -334,9 +334,24 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "one_of_these": ("only one of {options}", "{options} 只能选一个"),
     "sheet_unread": ("{path}: {text}", "{path}：{text}"),
-    "sheet_dry_run_only": (
-        "this daemon takes no bookings yet; --dry-run shows how the sheet is read",
-        "守护进程尚不接受预约；可用 --dry-run 查看读取结果",
+    "sheet_not_all": (
+        "nothing is imported. Rows that cannot be taken over: {count}; the first, {where}: {text}."
+        " --dry-run shows each; --yes imports without them",
+        "没有导入任何内容：有 {count} 行无法导入（{where}：{text}）。--dry-run 逐条列出；"
+        "--yes 略过它们导入其余的",
+    ),
+    "sheet_no_account": ("there is no account {name}", "没有账号 {name}"),
+    "sheet_other_server": ("server {name} is not this daemon's", "服务器 {name} 不归本守护进程管"),
+    "sheet_nothing": ("{path}: nothing in it can be imported", "{path}：没有可导入的内容"),
+    "sheet_row": (
+        "nothing is imported. {where}: {text}",
+        "没有导入任何内容。{where}：{text}",
+    ),
+    "sheet_clash": (
+        "nothing is imported: {where} ({user}) and {other} ({second}) want GPU {gpus} at the same"
+        " time; --skip-conflicts imports without {where}",
+        "没有导入任何内容：{where}（{user}）与 {other}（{second}）在同一时间争用 GPU {gpus}；"
+        "--skip-conflicts 略过 {where} 导入其余的",
     ),
     "replay_said": ("{text}", "{text}"),
     "replay_trace": ("{path}: {text}", "{path}：{text}"),

@@ -101,9 +101,13 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "2/12 is 12 February (mdy) or 2 December (dmy)",
         "2/12 是 2 月 12 日（mdy）还是 12 月 2 日（dmy）",
     ),
+    "book import.--skip-conflicts": (
+        "import without the rows whose GPUs are booked by others, or by a row above",
+        "略过 GPU 已被他人或前面的行占用的行，导入其余的",
+    ),
     "book import.--yes": (
-        "import without the rows that could not be read",
-        "略过读不懂的行，导入其余的",
+        "import without rows that could not be read, or are of nobody here or another server",
+        "略过读不懂的、不是本机账号的、其他服务器的行，导入其余的",
     ),
     "book export": (
         "Write bookings to a spreadsheet (.xlsx, .csv)",
