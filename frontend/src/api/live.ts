@@ -89,7 +89,11 @@ export function follow(cache: QueryClient, refused: (status: number) => void): (
         alarm = setTimeout(end, SILENCE_MS);
         pause = FIRST_PAUSE_MS;
         tell({ state: 'open', lastAt: Date.now() });
-        for (const { topic, data } of parser.push(value)) cache.setQueryData(['live', topic], JSON.parse(data));
+        for (const { topic, data } of parser.push(value)) {
+          // Bookings are asked for by the span that is looked at: the stream says that they changed.
+          if (topic === 'bookings') void cache.invalidateQueries({ queryKey: ['bookings'] });
+          else cache.setQueryData(['live', topic], JSON.parse(data));
+        }
       }
     } finally {
       clearTimeout(alarm);

@@ -2,7 +2,7 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { get, query } from './client';
 import type { Live, Topic } from './live';
-import type { Job, Ping, Recent, UsageRow, Why } from './types';
+import type { Booking, Job, Ping, Recent, UsageRow, Why } from './types';
 
 /** A live topic: asked once so that something stands there at once, then fed by the stream. */
 export function useLive<T extends Topic>(topic: T): UseQueryResult<Live[T]> {
@@ -46,4 +46,13 @@ export const useEnded = (user: string | null, limit: number): UseQueryResult<{ j
     queryKey: ['ended', user, limit],
     queryFn: () => get<{ jobs: Job[] }>(query('v1/jobs', { ended: 1, user, limit })),
     refetchInterval: 15_000,
+  });
+
+/** What lies in [from, to): instants as ISO 8601. Asked again whenever the stream says so. */
+export const useBookings = (from: string, to: string): UseQueryResult<{ bookings: Booking[] }> =>
+  useQuery({
+    queryKey: ['bookings', from, to],
+    queryFn: () => get<{ bookings: Booking[] }>(query('v1/bookings', { from, to })),
+    placeholderData: (before) => before,
+    refetchInterval: 60_000,
   });

@@ -524,6 +524,8 @@ export interface components {
             suspended_time: string | null;
             /** Suspended S */
             suspended_s: number;
+            /** Latest End */
+            latest_end: string | null;
             /** End Time */
             end_time: string | null;
             /** Exit Code */

@@ -7,6 +7,7 @@ export type Gpu = Schemas['GpuOut'];
 export type Holder = Schemas['HolderOut'];
 export type Job = Schemas['JobOut'];
 export type Output = Schemas['OutputOut'];
+export type Booking = Schemas['BookingOut'];
 export type Why = Schemas['WhyOut'];
 export type Submission = Partial<Schemas['SubmissionIn']>;
 export type Submitted = Schemas['SubmittedOut'];

@@ -49,7 +49,8 @@ export function App() {
                     <Route path="/gpus/:gpu">{({ gpu }) => <NowView gpu={gpu} />}</Route>
                     <Route path="/queue"><QueueView /></Route>
                     <Route path="/jobs/:job">{({ job }) => <QueueView job={Number(job)} />}</Route>
-                    <Route path="/calendar"><CalendarView /></Route>
+                    <Route path="/calendar/:view?/:day?">{({ view, day }) => <CalendarView view={view} day={day} />}</Route>
+                    <Route path="/bookings/:booking">{({ booking }) => <CalendarView booking={Number(booking)} />}</Route>
                     <Route path="/me"><MeView /></Route>
                     <Route path="/team"><TeamView /></Route>
                     <Route path="/operate/:part?">{({ part }) => <OperateView part={part ?? 'rules'} />}</Route>

@@ -17,6 +17,7 @@ import { useMe } from './session';
 
 export const VIEWS: readonly { path: string; code: Code; under: readonly string[] }[] = [
   { path: '/', code: 'nav.now', under: ['/gpus'] },
+  { path: '/calendar', code: 'nav.calendar', under: ['/bookings'] },
   { path: '/queue', code: 'nav.queue', under: ['/jobs'] },
   { path: '/team', code: 'nav.team', under: [] },
 ];

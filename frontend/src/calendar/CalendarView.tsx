@@ -1,2 +1,152 @@
-// Comes next.
-export default function CalendarView(_: { job?: number; part?: string }) { return null; }
+// Calendar: GPUs as rows, time across, now a line. Bookings, maintenance, jobs and free room in one
+// picture; booking by a drag, by the keyboard, or by a form.
+import { Button } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMemo, useState } from 'react';
+import { useLocation } from 'wouter';
+import { post } from '../api/client';
+import { useBookings, useLive } from '../api/queries';
+import type { Booking, Job } from '../api/types';
+import { useMe } from '../app/session';
+import { Choice } from '../ui/Choice';
+import { useNow } from '../ui/now';
+import { Person } from '../ui/Person';
+import { Empty, Failed, Loading } from '../ui/states';
+import ui from '../ui/ui.module.css';
+import { useWords } from '../ui/words';
+import { Agenda } from './Agenda';
+import { rowsOf } from './bars';
+import { BookDialog } from './BookDialog';
+import { BookingDrawer } from './BookingDrawer';
+import styles from './calendar.module.css';
+import { useTimes } from './times';
+import { Timeline } from './Timeline';
+import { dayAt, HOUR, isDay, spanOf, stepAt, stepped, type ViewName } from './zone';
+
+const NO_JOBS: readonly Job[] = [];
+const NO_BOOKINGS: readonly Booking[] = [];
+const VIEWS: readonly ViewName[] = ['day', 'week', 'month'];
+
+export interface Wish { start: number; end: number; gpus: readonly string[] }
+
+export default function CalendarView({ view: given, day: asked, booking }: { view?: string | undefined; day?: string | undefined; booking?: number }) {
+  const { t } = useWords();
+  const me = useMe();
+  const now = useNow().getTime();
+  const zone = me.timeZone;
+  const [, go] = useLocation();
+  const phone = useMediaQuery('(max-width: 720px)', undefined, { getInitialValueInEffect: false });
+  const view = VIEWS.find((each) => each === given) ?? 'week';
+  const today = dayAt(now, zone);
+  const day = asked && isDay(asked) ? asked : today;
+  const span = useMemo(() => spanOf(view, day, zone), [view, day, zone]);
+  const status = useLive('status');
+  const jobs = useLive('jobs').data?.jobs ?? NO_JOBS;
+  const found = useBookings(new Date(span.start).toISOString(), new Date(span.end).toISOString());
+  const bookings = found.data?.bookings ?? NO_BOOKINGS;
+  const gpus = status.data?.gpus;
+  const rows = useMemo(
+    () => rowsOf(gpus ?? [], bookings, jobs, span.start, span.end, now),
+    [gpus, bookings, jobs, span, now],
+  );
+  const title = useTitle(view, day);
+  const [wish, setWish] = useState<Wish | null>(null);
+  const [made, setMade] = useState<Booking | null>(null);
+  if (status.isPending || found.isPending) return <Loading />;
+  if (!status.data) return <Failed error={status.error} again={() => void status.refetch()} />;
+  if (!found.data) return <Failed error={found.error} again={() => void found.refetch()} />;
+  const show = (name: ViewName, of: string) => go(`/calendar/${name}/${of}`);
+  const next = stepAt(now, 'week', zone).end;
+  return (
+    <>
+      <header className={ui.head}>
+        <h1>{title}</h1>
+        <span className={styles.walk}>
+          <Button size="xs" variant="default" aria-label={t('cal.before')} title={t('cal.before')} onClick={() => show(view, stepped(view, day, -1))}>‹</Button>
+          <Button size="xs" variant="default" onClick={() => show(view, today)}>{t('cal.today')}</Button>
+          <Button size="xs" variant="default" aria-label={t('cal.after')} title={t('cal.after')} onClick={() => show(view, stepped(view, day, 1))}>›</Button>
+        </span>
+        <span className={ui.headEnd}>
+          <Choice label={t('cal.view')} value={view} onChange={(name) => show(name, day)}
+            options={VIEWS.map((name) => ({ value: name, label: t(`cal.${name}`) }))} />
+          <Button size="xs" onClick={() => setWish({ start: next, end: next + HOUR, gpus: [] })}>{t('cal.book')}</Button>
+        </span>
+      </header>
+      <Made made={made} forget={() => setMade(null)} />
+      {rows.length === 0 ? <Empty title={t('cal.nothing')} /> : phone
+        ? <Agenda rows={rows} span={span} now={now} open={(number) => go(`/bookings/${number}`)} wish={setWish} />
+        : <Timeline rows={rows} span={span} view={view} now={now} wish={setWish} showDay={(of) => show('day', of)}
+            open={(bar) => go(bar.booking ? `/bookings/${bar.booking.booking}` : `/jobs/${bar.job?.job ?? ''}`)} />}
+      <Waiting bookings={bookings} />
+      <p className={ui.quiet}>{t('cal.zone', { zone })}{!phone && ` · ${t('cal.how')}`}</p>
+      {wish && <BookDialog wish={wish} rows={rows} jobs={jobs} close={() => setWish(null)} done={(one) => { setWish(null); setMade(one); }} />}
+      {booking !== undefined && <BookingDrawer number={booking} near={bookings} close={() => history.length > 1 ? history.back() : go('/calendar')} />}
+    </>
+  );
+}
+
+function useTitle(view: ViewName, day: string): string {
+  const { language } = useWords();
+  const at = new Date(`${day}T12:00:00Z`);
+  const format = (options: Intl.DateTimeFormatOptions) =>
+    new Intl.DateTimeFormat(language === 'zh' ? 'zh-CN' : 'en-GB', { ...options, timeZone: 'UTC' });
+  if (view === 'month') return format({ month: 'long', year: 'numeric' }).format(at);
+  if (view === 'day') return format({ weekday: 'long', day: 'numeric', month: 'long', year: 'numeric' }).format(at);
+  const days = spanOf('week', day, 'UTC').days;
+  const first = new Date(`${days[0]?.day}T12:00:00Z`);
+  const last = new Date(`${days[6]?.day}T12:00:00Z`);
+  return format({ day: 'numeric', month: 'short', year: 'numeric' }).formatRange(first, last);
+}
+
+/** What was just booked, and a way back. */
+function Made({ made, forget }: { made: Booking | null; forget: () => void }) {
+  const { t } = useWords();
+  const times = useTimes();
+  const cache = useQueryClient();
+  const undo = useMutation({
+    mutationFn: (number: number) => post<Booking>(`v1/bookings/${number}/cancel`),
+    onSuccess: () => { forget(); return cache.invalidateQueries({ queryKey: ['bookings'] }); },
+  });
+  return (
+    <div role="status" className={styles.made} hidden={!made}>
+      {made && (
+        <>
+          <span>
+            {made.state === 'waiting' ? t('book.done_wait', { booking: made.booking }) : t('book.done', {
+              booking: made.booking, gpus: made.gpu_indices.join(', '), ...times.range(Date.parse(made.start ?? ''), Date.parse(made.end ?? '')),
+            })}
+          </span>
+          {undo.error && <span className={ui.hand}>{undo.error.message}</span>}
+          <Button size="compact-xs" variant="default" loading={undo.isPending} onClick={() => undo.mutate(made.booking)}>{t('book.undo')}</Button>
+          <Button size="compact-xs" variant="subtle" onClick={forget}>{t('do.close')}</Button>
+        </>
+      )}
+    </div>
+  );
+}
+
+function Waiting({ bookings }: { bookings: readonly Booking[] }) {
+  const { t } = useWords();
+  const times = useTimes();
+  const [, go] = useLocation();
+  const waiting = bookings.filter((one) => one.state === 'waiting');
+  if (!waiting.length) return null;
+  return (
+    <section className={ui.section}>
+      <h2>{t('cal.waiting')}</h2>
+      <ul className={styles.list}>
+        {waiting.map((one) => (
+          <li key={one.booking}>
+            <button type="button" className={styles.item} onClick={() => go(`/bookings/${one.booking}`)}>
+              <Person user={one.user} />
+              <span>{times.between(Date.parse(one.start ?? ''), Date.parse(one.end ?? ''))}</span>
+              <span>{t('cal.waits_gpus', { count: one.wanted })}</span>
+              {one.purpose && <span className={ui.quiet}>{one.purpose}</span>}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 
 from roost.store.records import JobRecord
 
-TOPICS = ("status", "who", "jobs")
+TOPICS = ("status", "who", "jobs", "bookings")
 
 
 class Live:
@@ -59,6 +59,10 @@ class Live:
             waiting.discard(future)
             if not waiting:
                 del self._waiting[job]
+
+    def version(self, topic: str) -> int:
+        """Grows with each change."""
+        return self._versions[topic]
 
     async def topics(self, every_s: float = 1.0) -> AsyncIterator[tuple[str, ...]]:
         """Which topics changed, the first time all of them; at most once in `every_s`.

@@ -209,6 +209,7 @@ class JobOut(Out):
     start_time: str | None
     suspended_time: str | None
     suspended_s: float
+    latest_end: str | None
     end_time: str | None
     exit_code: int | None
     signal: int | None

@@ -174,6 +174,7 @@ def job_json(
         "start_time": iso(job.started_at, time_zone),
         "suspended_time": iso(job.suspended_at, time_zone),
         "suspended_s": round(job.suspended_s, 3),
+        "latest_end": iso(job.latest_end, time_zone),
         "end_time": iso(job.ended_at, time_zone),
         "exit_code": job.exit_code,
         "signal": job.signal,

@@ -1,4 +1,5 @@
-"""The live stream: server-sent events `status`, `who`, `jobs`, at most one of each a second."""
+"""The live stream: server-sent events `status`, `who`, `jobs`, `bookings`, at most one of each a
+second."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ _streams: Counter[int] = Counter()
 )
 async def events(call: Caller) -> StreamingResponse:
     """Everything now, and then whatever changes, whole each time. Of very many jobs those that hold
-    GPUs come first, then the caller's own, up to 5,000; `status` counts all."""
+    GPUs come first, then the caller's own, up to 5,000; `status` counts all. `bookings` says only
+    that they changed: ask for those of the time that is looked at."""
     person = call.person
     if person.uid != 0 and _streams[person.uid] >= MOST_STREAMS:
         raise RefusalError(
@@ -80,6 +82,8 @@ def _payload(call: Call, topic: str) -> Any:
         if board.attribution is None:
             return {"holders": [], "unattributed": [], "checks": [], "time": None}
         return who_json(call, board.attribution)
+    if topic == "bookings":
+        return {"version": call.context.live.version(topic)}
     return {"jobs": [job_row(call, job) for job in _shown(board.live(), call.person.uid)]}
 
 

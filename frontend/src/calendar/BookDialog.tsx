@@ -1,0 +1,147 @@
+// Booking by a form, prefilled by a drag: says what it will take before it does, what is free instead
+// where there is no room, and the same as a command to learn from.
+import { Alert, Button, Checkbox, Modal, NumberInput, TextInput } from '@mantine/core';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef, useState, type FormEvent } from 'react';
+import { post, Problem } from '../api/client';
+import type { Booking, Job } from '../api/types';
+import { useMe } from '../app/session';
+import { duration } from '../lib/time';
+import queue from '../queue/queue.module.css';
+import { Choice } from '../ui/Choice';
+import { Command } from '../ui/Command';
+import ui from '../ui/ui.module.css';
+import { useWords } from '../ui/words';
+import type { Row } from './bars';
+import type { Wish } from './CalendarView';
+import styles from './calendar.module.css';
+import { bodyOf, draftOf, typed, type Body, type Draft } from './draft';
+import { useTimes } from './times';
+
+interface Offer { kind: string; start: string; end: string; gpus: string[]; gpu_indices: number[] }
+type Booked = { bookings: Booking[] };
+
+const offersOf = (error: unknown): Offer[] =>
+  error instanceof Problem && Array.isArray(error.more['alternatives']) ? (error.more['alternatives'] as Offer[]) : [];
+
+export function BookDialog({ wish, rows, jobs, close, done }: {
+  wish: Wish; rows: readonly Row[]; jobs: readonly Job[]; close: () => void; done: (made: Booking) => void;
+}) {
+  const { t } = useWords();
+  const me = useMe();
+  const zone = me.timeZone;
+  const times = useTimes();
+  const cache = useQueryClient();
+  const [draft, setDraft] = useState<Draft>(() => draftOf(wish.start, wish.end, wish.gpus, zone));
+  const [these, setThese] = useState(wish.gpus.length > 0);
+  const key = useRef(newKey());
+  const set = (part: Partial<Draft>) => { key.current = newKey(); setDraft((before) => ({ ...before, ...part })); };
+  const asked: Draft = these ? draft : { ...draft, chosen: [] };
+  const body = bodyOf(asked, zone);
+  const missing = !body ? t('book.times_bad') : these && !draft.chosen.length ? t('book.none_chosen') : '';
+  // Asked anew for every change: what it would be, without doing it.
+  const would = useQuery({
+    queryKey: ['bookings', 'would', body],
+    queryFn: () => post<Booked>('v1/bookings', { ...body, dry_run: true }),
+    enabled: body !== null && !missing,
+    placeholderData: (before) => before,
+    retry: false,
+  });
+  const book = useMutation({
+    mutationFn: (given: Body) => post<Booked>('v1/bookings', given, { 'Idempotency-Key': key.current }),
+    onSuccess: async (made) => {
+      await cache.invalidateQueries({ queryKey: ['bookings'] });
+      if (made.bookings[0]) done(made.bookings[0]);
+    },
+  });
+  const error = missing ? null : book.error ?? would.error;
+  const preview = missing || error ? undefined : would.data?.bookings[0];
+
+  function send(event: FormEvent) {
+    event.preventDefault();
+    if (body && !missing) book.mutate(body);
+  }
+  function take(offer: Offer) {
+    book.reset();
+    set(draftKept(draft, draftOf(Date.parse(offer.start), Date.parse(offer.end), offer.gpus, zone)));
+    setThese(true);
+  }
+  const indices = rows.filter((row) => asked.chosen.includes(row.gpu.uuid)).map((row) => row.gpu.index);
+  return (
+    <Modal opened onClose={close} size="lg" title={<strong>{t('book.title')}</strong>} closeButtonProps={{ 'aria-label': t('do.close') }}>
+      <form className={queue.form} onSubmit={send}>
+        <div className={styles.four}>
+          <TextInput type="date" label={t('book.from_day')} value={draft.fromDay} data-autofocus onChange={(event) => set({ fromDay: event.currentTarget.value })} />
+          <TextInput type="time" label={t('book.from_hour')} value={draft.fromHour} onChange={(event) => set({ fromHour: event.currentTarget.value })} />
+          <TextInput type="date" label={t('book.until_day')} value={draft.untilDay} onChange={(event) => set({ untilDay: event.currentTarget.value })} />
+          <TextInput type="time" label={t('book.until_hour')} value={draft.untilHour} onChange={(event) => set({ untilHour: event.currentTarget.value })} />
+        </div>
+        <div className={styles.gpus}>
+          <Choice label={t('word.gpu_word')} value={these ? 'these' : 'any'} onChange={(value) => setThese(value === 'these')}
+            options={[{ value: 'any', label: t('book.any') }, { value: 'these', label: t('book.these') }]} />
+          {these ? (
+            <fieldset className={styles.which}>
+              <legend className={ui.hidden}>{t('book.which')}</legend>
+              {rows.map(({ gpu }) => (
+                <Checkbox key={gpu.uuid} label={String(gpu.index)} aria-label={t('word.gpu', { index: gpu.index })} checked={draft.chosen.includes(gpu.uuid)}
+                  onChange={(event) => set({ chosen: event.currentTarget.checked ? [...draft.chosen, gpu.uuid] : draft.chosen.filter((each) => each !== gpu.uuid) })} />
+              ))}
+            </fieldset>
+          ) : (
+            <NumberInput aria-label={t('book.count')} min={1} max={rows.length} w={90} value={draft.count} onChange={(value) => set({ count: Number(value) || 1 })} />
+          )}
+        </div>
+        <TextInput label={t('book.purpose')} description={t('book.purpose_how')} maxLength={500} value={draft.purpose} onChange={(event) => set({ purpose: event.currentTarget.value })} />
+        <Checkbox label={t('book.public')} checked={draft.public} onChange={(event) => set({ public: event.currentTarget.checked })} />
+        <Checkbox label={t('book.wait')} checked={draft.wait} onChange={(event) => set({ wait: event.currentTarget.checked })} />
+        {me.operator && <Checkbox label={t('book.maintenance')} checked={draft.maintenance} onChange={(event) => set({ maintenance: event.currentTarget.checked })} />}
+        <div aria-live="polite" className={styles.will}>
+          {missing && <p className={ui.hand}>{missing}</p>}
+          {preview && <Will one={preview} jobs={jobs} />}
+          {error && <Alert color="red" role="alert">{error.message}</Alert>}
+        </div>
+        {error && offersOf(error).length > 0 && (
+          <section className={styles.offers} aria-label={t('book.instead')}>
+            <h3>{t('book.instead')}</h3>
+            {offersOf(error).slice(0, 5).map((offer) => (
+              <Button key={offer.kind + offer.start + offer.gpus.join()} size="compact-sm" variant="default" data-offer={offer.kind} onClick={() => take(offer)}>
+                {t('book.offer', { gpus: offer.gpu_indices.join(', '), ...times.range(Date.parse(offer.start), Date.parse(offer.end)) })}
+              </Button>
+            ))}
+          </section>
+        )}
+        <p className={ui.quiet}>{t('book.same')} <Command text={typed(asked, indices)} /></p>
+        <div className={`${queue.buttons} ${styles.foot}`}>
+          <Button type="submit" loading={book.isPending} disabled={missing !== ''}>{t('book.do')}</Button>
+          <Button variant="default" onClick={close}>{t('do.close')}</Button>
+        </div>
+      </form>
+    </Modal>
+  );
+}
+
+const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
+
+const draftKept = (before: Draft, other: Draft): Draft =>
+  ({ ...other, purpose: before.purpose, public: before.public, maintenance: before.maintenance, wait: false });
+
+function Will({ one, jobs }: { one: Booking; jobs: readonly Job[] }) {
+  const { t, language } = useWords();
+  const me = useMe();
+  const times = useTimes();
+  const [start, end] = [Date.parse(one.start ?? ''), Date.parse(one.end ?? '')];
+  if (one.state === 'waiting') return <p>{t('book.will_wait')}</p>;
+  const there = jobs.filter((job) => job.start_time && !job.end_time && job.user !== me.user && job.gpus.some((uuid) => one.gpus.includes(uuid))
+    && (!job.latest_end || Date.parse(job.latest_end) > start));
+  const said = { gpus: one.gpu_indices.join(', '), time: duration((end - start) / 1000, language), ...times.range(start, end) };
+  return (
+    <>
+      <p>{t(one.maintenance ? 'book.will_maintain' : 'book.will', said)}</p>
+      {there.map((job) => (
+        <p key={job.job} className={ui.quiet}>
+          {t('book.job_then', { job: job.job, user: job.user, index: job.gpu_indices.filter((index) => one.gpu_indices.includes(index)).join(', ') })}
+        </p>
+      ))}
+    </>
+  );
+}
