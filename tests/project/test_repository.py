@@ -9,6 +9,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.markers import Marker
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -65,14 +66,23 @@ def name_of(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", found.group()).lower()
 
 
-def test_constraints_cover_every_dependency_of_the_project() -> None:
+def pins(text: str, python: str) -> list[str]:
+    """The packages that are installed with that Python, one entry for each line that applies."""
+    found = re.findall(r"^([a-z0-9-]+)==\S+(?: ; (.*))? \\$", text, re.MULTILINE)
+    machine = {"python_version": python, "python_full_version": f"{python}.2"}
+    return [name for name, marker in found if not marker or Marker(marker).evaluate(machine)]
+
+
+@pytest.mark.parametrize("python", ["3.11", "3.12", "3.13", "3.14"])
+def test_constraints_cover_every_dependency_of_the_project_on_every_python(python: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    runtime, _, development = (ROOT / "constraints.txt").read_text().partition("# development\n")
-    pinned = set(re.findall(r"^([a-z0-9-]+)==", runtime, re.MULTILINE))
+    everything = (ROOT / "constraints.txt").read_text()
+    to_run = pins(everything.partition("# development\n")[0], python)
     needed = project["project"]["dependencies"] + project["build-system"]["requires"]
-    assert {name_of(r) for r in needed} <= pinned
-    pinned |= set(re.findall(r"^([a-z0-9-]+)==", development, re.MULTILINE))
-    assert {name_of(r) for r in project["dependency-groups"]["dev"]} <= pinned
+    assert {name_of(r) for r in needed} <= set(to_run)
+    pinned = pins(everything, python)
+    assert {name_of(r) for r in project["dependency-groups"]["dev"]} <= set(pinned)
+    assert len(pinned) == len(set(pinned))
 
 
 def markdown() -> list[Path]:
