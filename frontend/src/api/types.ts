@@ -25,6 +25,26 @@ export interface Session {
   csrf: string;
 }
 
+export type Booking = Schemas['BookingOut'];
+
+export interface Token {
+  token: string;
+  user: string;
+  name: string;
+  scopes: string[];
+  used_time: string | null;
+  expires_time: string;
+}
+
+export interface SignedIn {
+  session: string;
+  user: string;
+  this: boolean;
+  address: string;
+  browser: string;
+  seen_time: string;
+}
+
 export interface Ping {
   roost: string;
   server: string;

@@ -20,6 +20,7 @@ export const VIEWS: readonly { path: string; code: Code; under: readonly string[
   { path: '/calendar', code: 'nav.calendar', under: ['/bookings'] },
   { path: '/queue', code: 'nav.queue', under: ['/jobs'] },
   { path: '/team', code: 'nav.team', under: [] },
+  { path: '/me', code: 'nav.me', under: [] },
 ];
 
 function isHere(location: string, view: (typeof VIEWS)[number]): boolean {
