@@ -8,6 +8,8 @@ export type Holder = Schemas['HolderOut'];
 export type Job = Schemas['JobOut'];
 export type Output = Schemas['OutputOut'];
 export type Booking = Schemas['BookingOut'];
+export type Feed = Schemas['FeedOut'];
+export type FeedMade = Schemas['FeedMadeOut'];
 export type Why = Schemas['WhyOut'];
 export type Submission = Partial<Schemas['SubmissionIn']>;
 export type Submitted = Schemas['SubmittedOut'];
@@ -25,7 +27,6 @@ export interface Session {
   csrf: string;
 }
 
-export type Booking = Schemas['BookingOut'];
 
 export interface Token {
   token: string;

@@ -9,6 +9,7 @@ import { Failed, Loading } from '../ui/states';
 import ui from '../ui/ui.module.css';
 import { useWords } from '../ui/words';
 import { Bookings } from './Bookings';
+import { Feeds } from './Feeds';
 import { Sessions } from './Sessions';
 import { Tokens } from './Tokens';
 import { Usage } from './Usage';
@@ -33,6 +34,7 @@ export default function MeView() {
       <Bookings user={me.user} />
       <div className={styles.two}>
         <Tokens user={me.user} />
+        <Feeds user={me.user} />
         <Sessions user={me.user} />
       </div>
     </>
