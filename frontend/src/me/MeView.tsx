@@ -20,13 +20,14 @@ const ENDED = 10;
 export default function MeView() {
   const { t } = useWords();
   const me = useMe();
+  const groups = me.groups.filter((group) => group !== me.user); // not the one that an account has to itself
   return (
     <>
       <header className={ui.head}>
         <h1>{t('me.title')}</h1>
         <Person user={me.user} />
         {me.operator && <span className={ui.quiet}>{t('app.operator')}</span>}
-        {me.groups.length > 0 && <span className={ui.quiet}>{me.groups.join(', ')}</span>}
+        {groups.length > 0 && <span className={ui.quiet}>{groups.join(', ')}</span>}
         <span className={ui.headEnd}><Appearance /></span>
       </header>
       <Usage user={me.user} />

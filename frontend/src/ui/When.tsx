@@ -5,6 +5,9 @@ import { UNKNOWN } from '../lib/units';
 import { useNow } from './now';
 import { useWords } from './words';
 
+/** What just happened there must not read as "in 0 s" here. */
+const CLOCKS_DIFFER_S = 5;
+
 /** Writes instants as the clock of the rules' zone. */
 export function useClock(): (iso: string | null | undefined) => string {
   const { timeZone } = useMe();
@@ -19,7 +22,8 @@ export function When({ at, ago = false }: { at: string | null | undefined; ago?:
   const now = useNow();
   if (!at) return <>{UNKNOWN}</>;
   const instant = new Date(at);
-  const passed = (now.getTime() - instant.getTime()) / 1000;
+  const apart = (now.getTime() - instant.getTime()) / 1000;
+  const passed = apart < 0 && apart > -CLOCKS_DIFFER_S ? 0 : apart;
   const said = !ago
     ? clock(instant, now, timeZone, language)
     : passed >= 0
