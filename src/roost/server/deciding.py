@@ -23,6 +23,7 @@ from roost.core.scheduler.decisions import (
 )
 from roost.core.text.catalogue import say
 from roost.core.text.job import plain_clock, said_text
+from roost.server.bookings import due as bookings
 from roost.server.engines.base import Engine
 from roost.server.suspending import resume, suspend
 from roost.server.work import Work
@@ -100,6 +101,7 @@ def _start(work: Work, engine: Engine, job: JobRecord, decision: Start) -> None:
     attempt = AttemptRecord(job=job.id, attempt=decision.attempt, decided_at=work.now)
     work.add_attempt(attempt)
     work.hold(started)
+    bookings.started(work, started)
     launch(work, engine, started)
 
 

@@ -56,7 +56,7 @@ def gpus_of(observation: Observation) -> tuple[Gpu, ...]:
 
 
 def explain(work: Work, observation: Observation, memory: Memory) -> tuple[Attribution, Memory]:
-    """Who holds what, by the observation and by what Roost has granted."""
+    """Who holds what, by the observation and by what Roost has granted and people have booked."""
     by_attempt: dict[tuple[int, int], list[str]] = {}
     for allocation in work.allocations.values():
         if allocation.to_at is None:
@@ -68,6 +68,11 @@ def explain(work: Work, observation: Observation, memory: Memory) -> tuple[Attri
         job = work.jobs.get(number)
         if job is not None:
             allocations.append(Allocation(job.user, job.group, tuple(uuids), number, attempt))
+    allocations += [
+        Allocation(one.user, one.group, one.gpu_uuids, booking=one.id)
+        for one in work.books.on(observation.taken_at)
+        if not one.maintenance
+    ]
     rules = work.rules.rules
     groups = {
         member: name

@@ -8,6 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from roost.core.bookings.assign import Timetable, assign
+from roost.core.bookings.model import Site, Want
+from roost.core.model import Booking, Gpu
 from roost.server.bookings.repeat import MOST_TIMES, times
 from roost.server.refusal import RefusalError
 
@@ -46,6 +49,27 @@ def test_a_skipped_hour_is_as_much_later_and_of_a_doubled_one_the_first_is_taken
     at = datetime.fromtimestamp(found.spans[1][0], UTC)
     assert (at.day, at.hour, at.minute) == (25, 0, 30), "summer time still, UTC+2"
     assert found.spans[1][1] - found.spans[1][0] == 2 * 3600
+
+
+def test_a_night_is_as_long_as_it_was_and_weekdays_are_those_of_the_zone() -> None:
+    east = ZoneInfo("Asia/Shanghai")
+    found = local("2026-12-07T06:00", "2026-12-07T08:00", "FREQ=WEEKLY;BYDAY=MO;COUNT=2", zone=east)
+    assert found == ["12-07 06:00 2h", "12-14 06:00 2h"], "Sunday evening in UTC"
+    night = local("2026-10-23T22:00", "2026-10-24T06:00", "FREQ=DAILY;COUNT=3")
+    assert night == ["10-23 22:00 8h", "10-24 22:00 9h", "10-25 22:00 8h"]
+
+
+def test_a_clash_that_is_there_in_winter_alone_is_found() -> None:
+    """Nine o'clock in Berlin is another instant of UTC after the change than before."""
+    start = datetime(2026, 10, 19, 8, tzinfo=UTC).timestamp()
+    theirs = times("FREQ=DAILY;COUNT=14", start, start + 3600, (), ZoneInfo("UTC"), HALF_YEAR)
+    nine = datetime(2026, 10, 19, 9, tzinfo=BERLIN).timestamp()
+    mine = times("FREQ=DAILY;COUNT=14", nine, nine + 3600, (), BERLIN, HALF_YEAR)
+    gpu = Gpu("G0", 0, "A100", 1 << 36)
+    table = Timetable(Booking(n, "li", ("G0",), a, b) for n, (a, b) in enumerate(theirs.spans))
+    clashes = [a for a, b in mine.spans if assign(Site((gpu,)), table, Want(1), a, b) is None]
+    days = [datetime.fromtimestamp(at, BERLIN).day for at in clashes]
+    assert days == [25, 26, 27, 28, 29, 30, 31, 1]
 
 
 def test_exceptions_count_and_are_left_out() -> None:

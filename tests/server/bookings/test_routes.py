@@ -120,6 +120,13 @@ def test_a_rule_that_is_none_is_named(client: Client) -> None:
     assert "bookings.repeat_horizon" in str(far)
 
 
+def test_no_booking_is_without_an_end_nor_longer_than_the_rules_allow(client: Client) -> None:
+    for body in ({"start": at(1)}, {"start": at(1), "end": None}):
+        assert refusal(client, "", body).status == 422
+    long = refusal(client, "", {"start": at(1), "duration_s": 73 * HOUR})
+    assert (long.code, long.extra["rule"]) == ("too_long", "bookings.longest")
+
+
 def test_several_are_booked_all_or_none_and_once_for_a_key(server: Server, client: Client) -> None:
     rows = [{"start": at(24 + n), "duration_s": HOUR, "chosen": ["0"]} for n in range(3)]
     twice = {"bookings": [*rows, {"start": at(25.5), "duration_s": HOUR, "chosen": ["0"]}]}

@@ -13,6 +13,7 @@ from roost.core.scheduler.events import BookingsChanged
 from roost.server.bookings.room import site_of, table_of
 from roost.server.work import Work
 from roost.store.bookings import BOOKED, WAITING, BookingRecord
+from roost.store.records import JobRecord
 
 EVERY_S = 5.0
 LEAST_LEFT_S = 600
@@ -84,7 +85,7 @@ def _unused(work: Work, record: BookingRecord) -> None:
     """Gives up a booking that nobody has used since it began, as long as somebody was looking."""
     books, rules, now = work.books, work.rules.rules.bookings, work.now
     if _has_job(work, record):
-        books.put(_replace(record, used_at=now), quiet=True)
+        _used(work, record)
         return
     watched = books.watched_from
     if not rules.no_show_s or watched is None:
@@ -118,6 +119,19 @@ def _waits(work: Work, record: BookingRecord) -> bool:
     )  # fmt: skip
 
 
+def _used(work: Work, record: BookingRecord) -> None:
+    work.books.put(_replace(record, used_at=work.now), quiet=True)
+
+
+def started(work: Work, job: JobRecord) -> None:
+    """The job was given GPUs: who booked them for now has come, however soon the job is over."""
+    held = {grant.gpu_uuid for grant in job.granted}
+    for record in work.books.on(work.now):
+        unused = record.used_at is None and not record.maintenance
+        if unused and record.user == job.user and not held.isdisjoint(record.gpu_uuids):
+            _used(work, record)
+
+
 def seen(work: Work, attribution: Attribution) -> None:
     """Which bookings that are on are used: the person has a process on one of the GPUs."""
     books = work.books
@@ -135,7 +149,7 @@ def seen(work: Work, attribution: Attribution) -> None:
         }
     for record in unused:
         if any(record.user in users.get(uuid, ()) for uuid in record.gpu_uuids):
-            books.put(_replace(record, used_at=work.now), quiet=True)
+            _used(work, record)
 
 
 def unwatched(work: Work) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from roost.core.attribution.model import Attribution, Holder, RightCode
 from roost.core.bookings.assign import Timetable, candidates
 from roost.core.bookings.model import Offer, Site, Want
 from roost.core.bookings.offers import offers
@@ -31,7 +32,24 @@ def site_of(work: Work, user: str) -> Site:
         walltime_s = None if job is None else job.request.walltime_s
         end = float("inf") if walltime_s is None else allocation.from_at + walltime_s
         held[allocation.gpu_uuid] = max(held.get(allocation.gpu_uuid, 0.0), end)
+    seen = work.board.attribution
+    for uuid, holders in ({} if seen is None else strangers(seen, {user})).items():
+        if any(holder.job is None for holder in holders):
+            held[uuid] = float("inf")
     return Site(gpus, frozenset(unfit), frozenset(shared), held)
+
+
+def strangers(seen: Attribution, users: Collection[str]) -> dict[str, list[Holder]]:
+    """Who else than these people really holds memory of each GPU or MIG instance, as far as they
+    count as its use."""
+    found: dict[str, list[Holder]] = {}
+    for gpu in seen.gpus:
+        for holder in gpu.holders:
+            counts = holder.right.code not in (RightCode.IGNORED, RightCode.SYSTEM)
+            if counts and holder.user not in users:
+                for uuid in holder.mig_uuids or (gpu.uuid,):
+                    found.setdefault(uuid, []).append(holder)
+    return found
 
 
 def table_of(work: Work, without: Iterable[int] = ()) -> Timetable:
