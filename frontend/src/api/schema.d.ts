@@ -159,6 +159,10 @@ export interface components {
             series: number | null;
             /** Repeat */
             repeat: string | null;
+            /** May Change */
+            may_change: boolean;
+            /** Swap With */
+            swap_with: number | null;
         };
         /** BookingsOut */
         BookingsOut: {
@@ -241,6 +245,10 @@ export interface components {
             series: number | null;
             /** Repeat */
             repeat: string | null;
+            /** May Change */
+            may_change: boolean;
+            /** Swap With */
+            swap_with: number | null;
             /** Closed */
             closed: number[];
         };

@@ -89,6 +89,8 @@ class BookingOut(Out):
     closed_time: str | None
     series: int | None
     repeat: str | None
+    may_change: bool
+    swap_with: int | None
 
 
 class ClosedOut(BookingOut):

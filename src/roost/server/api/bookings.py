@@ -26,6 +26,7 @@ from roost.server.api.machine import gpu_uuid
 from roost.server.api.render import iso
 from roost.server.api.render import zone as zone_of
 from roost.server.api.submitted import time_of
+from roost.server.bookings.change import may_change
 from roost.server.bookings.intents import Book, BookAll, Change, Close, Give, Owner, Swap
 from roost.server.bookings.repeat import Times, times
 from roost.server.intents import Person
@@ -72,6 +73,8 @@ def booking_row(call: Call, one: BookingRecord, series: Series) -> dict[str, Any
         "closed_time": iso(one.closed_at, zone),
         "series": one.series,
         "repeat": repeat.rule if repeat is not None else None,
+        "may_change": not call.person.viewer and may_change(call.person, one),
+        "swap_with": one.swap_with,
     }
 
 
