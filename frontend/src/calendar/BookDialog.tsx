@@ -1,9 +1,9 @@
 // Booking by a form, prefilled by a drag: says what it will take before it does, what is free instead
 // where there is no room, and the same as a command to learn from.
-import { Alert, Button, Checkbox, Modal, NumberInput, TextInput } from '@mantine/core';
+import { Button, Checkbox, Modal, NumberInput, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type FormEvent } from 'react';
-import { post, Problem } from '../api/client';
+import { post } from '../api/client';
 import type { Booking, Job } from '../api/types';
 import { useMe } from '../app/session';
 import { duration } from '../lib/time';
@@ -16,13 +16,10 @@ import type { Row } from './bars';
 import type { Wish } from './CalendarView';
 import styles from './calendar.module.css';
 import { bodyOf, draftOf, typed, type Body, type Draft } from './draft';
+import { Refused, type Offer } from './Refused';
 import { useTimes } from './times';
 
-interface Offer { kind: string; start: string; end: string; gpus: string[]; gpu_indices: number[] }
 type Booked = { bookings: Booking[] };
-
-const offersOf = (error: unknown): Offer[] =>
-  error instanceof Problem && Array.isArray(error.more['alternatives']) ? (error.more['alternatives'] as Offer[]) : [];
 
 export function BookDialog({ wish, rows, jobs, close, done }: {
   wish: Wish; rows: readonly Row[]; jobs: readonly Job[]; close: () => void; done: (made: Booking) => void;
@@ -30,7 +27,6 @@ export function BookDialog({ wish, rows, jobs, close, done }: {
   const { t } = useWords();
   const me = useMe();
   const zone = me.timeZone;
-  const times = useTimes();
   const cache = useQueryClient();
   const [draft, setDraft] = useState<Draft>(() => draftOf(wish.start, wish.end, wish.gpus, zone));
   const [these, setThese] = useState(wish.gpus.length > 0);
@@ -98,18 +94,8 @@ export function BookDialog({ wish, rows, jobs, close, done }: {
         <div aria-live="polite" className={styles.will}>
           {missing && <p className={ui.hand}>{missing}</p>}
           {preview && <Will one={preview} jobs={jobs} />}
-          {error && <Alert color="red" role="alert">{error.message}</Alert>}
         </div>
-        {error && offersOf(error).length > 0 && (
-          <section className={styles.offers} aria-label={t('book.instead')}>
-            <h3>{t('book.instead')}</h3>
-            {offersOf(error).slice(0, 5).map((offer) => (
-              <Button key={offer.kind + offer.start + offer.gpus.join()} size="compact-sm" variant="default" data-offer={offer.kind} onClick={() => take(offer)}>
-                {t('book.offer', { gpus: offer.gpu_indices.join(', '), ...times.range(Date.parse(offer.start), Date.parse(offer.end)) })}
-              </Button>
-            ))}
-          </section>
-        )}
+        {error && <Refused error={error} take={take} />}
         <p className={ui.quiet}>{t('book.same')} <Command text={typed(asked, indices)} /></p>
         <div className={`${queue.buttons} ${styles.foot}`}>
           <Button type="submit" loading={book.isPending} disabled={missing !== ''}>{t('book.do')}</Button>

@@ -2,10 +2,8 @@
 // picture; booking by a drag, by the keyboard, or by a form.
 import { Button } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
-import { post } from '../api/client';
 import { useBookings, useLive } from '../api/queries';
 import type { Booking, Job } from '../api/types';
 import { useMe } from '../app/session';
@@ -16,12 +14,15 @@ import { Empty, Failed, Loading } from '../ui/states';
 import ui from '../ui/ui.module.css';
 import { useWords } from '../ui/words';
 import { Agenda } from './Agenda';
-import { rowsOf } from './bars';
+import { rowsOf, type Bar } from './bars';
 import { BookDialog } from './BookDialog';
 import { BookingDrawer } from './BookingDrawer';
 import styles from './calendar.module.css';
+import type { Stays } from './shift';
 import { useTimes } from './times';
 import { Timeline } from './Timeline';
+import { Tray, type Done } from './Tray';
+import type { Move } from './useGrab';
 import { dayAt, HOUR, isDay, spanOf, stepAt, stepped, type ViewName } from './zone';
 
 const NO_JOBS: readonly Job[] = [];
@@ -52,11 +53,25 @@ export default function CalendarView({ view: given, day: asked, booking }: { vie
   );
   const title = useTitle(view, day);
   const [wish, setWish] = useState<Wish | null>(null);
-  const [made, setMade] = useState<Booking | null>(null);
+  const [done, setDone] = useState<Done | null>(null);
+  const [move, put] = useState<Move | null>(null);
+  const [note, setNote] = useState('');
+  const [picture, setPicture] = useState(false);
+  const setMove = useCallback((next: Move | null) => {
+    setNote('');
+    if (next) setDone(null);
+    put(next);
+  }, []);
+  const stays = (why: Stays, bar: Bar) => setNote(t(why, { booking: bar.booking?.booking ?? 0, user: bar.user ?? t('word.nobody'), group: bar.booking?.group ?? '' }));
+  // What is being moved is left where it is when other days are looked at.
+  useEffect(() => { setMove(null); }, [view, day, setMove]);
+  /** The keyboard goes on where it was. */
+  const back = (number: number) => requestAnimationFrame(() => document.querySelector<HTMLElement>(`button[data-bar='b${number}']`)?.focus());
   if (status.isPending || found.isPending) return <Loading />;
   if (!status.data) return <Failed error={status.error} again={() => void status.refetch()} />;
   if (!found.data) return <Failed error={found.error} again={() => void found.refetch()} />;
   const show = (name: ViewName, of: string) => go(`/calendar/${name}/${of}`);
+  const ask = (of: Wish) => { setMove(null); setWish(of); };
   const next = stepAt(now, 'week', zone).end;
   return (
     <>
@@ -68,19 +83,28 @@ export default function CalendarView({ view: given, day: asked, booking }: { vie
           <Button size="xs" variant="default" aria-label={t('cal.after')} title={t('cal.after')} onClick={() => show(view, stepped(view, day, 1))}>›</Button>
         </span>
         <span className={ui.headEnd}>
+          {phone && <Choice label={t('cal.drawn')} value={picture ? 'picture' : 'list'} onChange={(drawn) => { setMove(null); setPicture(drawn === 'picture'); }}
+            options={[{ value: 'list', label: t('cal.list') }, { value: 'picture', label: t('cal.picture') }]} />}
           <Choice label={t('cal.view')} value={view} onChange={(name) => show(name, day)}
             options={VIEWS.map((name) => ({ value: name, label: t(`cal.${name}`) }))} />
-          <Button size="xs" onClick={() => setWish({ start: next, end: next + HOUR, gpus: [] })}>{t('cal.book')}</Button>
+          <Button size="xs" onClick={() => ask({ start: next, end: next + HOUR, gpus: [] })}>{t('cal.book')}</Button>
         </span>
       </header>
-      <Made made={made} forget={() => setMade(null)} />
-      {rows.length === 0 ? <Empty title={t('cal.nothing')} /> : phone
-        ? <Agenda rows={rows} span={span} now={now} open={(number) => go(`/bookings/${number}`)} wish={setWish} />
-        : <Timeline rows={rows} span={span} view={view} now={now} wish={setWish} showDay={(of) => show('day', of)}
+      {rows.length === 0 ? <Empty title={t('cal.nothing')} /> : phone && !picture
+        ? <Agenda rows={rows} span={span} now={now} open={(number) => go(`/bookings/${number}`)} wish={ask} />
+        : <Timeline rows={rows} span={span} view={view} now={now} wish={ask} showDay={(of) => show('day', of)} how="calendar-how"
+            move={move} setMove={setMove} stays={stays}
             open={(bar) => go(bar.booking ? `/bookings/${bar.booking.booking}` : `/jobs/${bar.job?.job ?? ''}`)} />}
       <Waiting bookings={bookings} />
-      <p className={ui.quiet}>{t('cal.zone', { zone })}{!phone && ` · ${t('cal.how')}`}</p>
-      {wish && <BookDialog wish={wish} rows={rows} jobs={jobs} close={() => setWish(null)} done={(one) => { setWish(null); setMade(one); }} />}
+      <p className={styles.how}>
+        {t('cal.zone', { zone })}
+        {!phone ? <> · {t('cal.how')} <span id="calendar-how">{t('cal.how_move')}</span></>
+          : picture && <> · <span id="calendar-how">{t('cal.how_touch')}</span></>}
+      </p>
+      <Tray rows={rows} move={move} note={note} done={done}
+        leave={() => { const number = move?.one.booking ?? 0; setMove(null); back(number); }}
+        setDone={(next) => { setMove(null); setDone(next); if (next) back(next.after.booking); }} />
+      {wish && <BookDialog wish={wish} rows={rows} jobs={jobs} close={() => setWish(null)} done={(one) => { setWish(null); setDone({ after: one, before: null }); }} />}
       {booking !== undefined && <BookingDrawer number={booking} near={bookings} close={() => history.length > 1 ? history.back() : go('/calendar')} />}
     </>
   );
@@ -97,33 +121,6 @@ function useTitle(view: ViewName, day: string): string {
   const first = new Date(`${days[0]?.day}T12:00:00Z`);
   const last = new Date(`${days[6]?.day}T12:00:00Z`);
   return format({ day: 'numeric', month: 'short', year: 'numeric' }).formatRange(first, last);
-}
-
-/** What was just booked, and a way back. */
-function Made({ made, forget }: { made: Booking | null; forget: () => void }) {
-  const { t } = useWords();
-  const times = useTimes();
-  const cache = useQueryClient();
-  const undo = useMutation({
-    mutationFn: (number: number) => post<Booking>(`v1/bookings/${number}/cancel`),
-    onSuccess: () => { forget(); return cache.invalidateQueries({ queryKey: ['bookings'] }); },
-  });
-  return (
-    <div role="status" className={styles.made} hidden={!made}>
-      {made && (
-        <>
-          <span>
-            {made.state === 'waiting' ? t('book.done_wait', { booking: made.booking }) : t('book.done', {
-              booking: made.booking, gpus: made.gpu_indices.join(', '), ...times.range(Date.parse(made.start ?? ''), Date.parse(made.end ?? '')),
-            })}
-          </span>
-          {undo.error && <span className={ui.hand}>{undo.error.message}</span>}
-          <Button size="compact-xs" variant="default" loading={undo.isPending} onClick={() => undo.mutate(made.booking)}>{t('book.undo')}</Button>
-          <Button size="compact-xs" variant="subtle" onClick={forget}>{t('do.close')}</Button>
-        </>
-      )}
-    </div>
-  );
 }
 
 function Waiting({ bookings }: { bookings: readonly Booking[] }) {
