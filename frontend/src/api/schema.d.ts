@@ -700,6 +700,27 @@ export interface components {
             /** Walltime S */
             walltime_s: number | null;
         };
+        /**
+         * RulesCheckIn
+         * @description `text`: the whole file, TOML.
+         */
+        RulesCheckIn: {
+            /** Text */
+            text: string;
+        };
+        /** RulesCheckOut */
+        RulesCheckOut: {
+            /** Ok */
+            ok: boolean;
+            /** Mistakes */
+            mistakes: {
+                [key: string]: unknown;
+            }[];
+            /** Changes */
+            changes: {
+                [key: string]: unknown;
+            }[] | null;
+        };
         /** RulesHistoryOut */
         RulesHistoryOut: {
             /** History */

@@ -22,9 +22,20 @@ def add_audit(connection: Connection, records: Sequence[AuditRecord]) -> None:
 _add_audit = Prepared(lambda _: insert(audit))
 
 
-def audit_rows(connection: Connection, limit: int, user: str | None = None) -> list[dict[str, Any]]:
-    """Newest first; with `user` only what that person did or what was done to them."""
+def audit_rows(
+    connection: Connection,
+    limit: int,
+    user: str | None = None,
+    before: int | None = None,
+    action: str | None = None,
+) -> list[dict[str, Any]]:
+    """Newest first; with `user` only what that person did or what was done to them, with `before`
+    below that `id`, with `action` of that one alone."""
     query = select(audit)
+    if before is not None:
+        query = query.where(audit.c.id < before)
+    if action is not None:
+        query = query.where(audit.c.action == action)
     if user is not None:
         query = query.where((audit.c.user == user) | (audit.c.whom == user))
     rows = connection.execute(query.order_by(audit.c.id.desc()).limit(limit))

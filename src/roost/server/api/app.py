@@ -11,6 +11,7 @@ from roost import __version__
 from roost.server.api import (
     bookings,
     books,
+    checked,
     feeds,
     history,
     jobs,
@@ -43,8 +44,8 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 # Looked through in this order: what is asked most comes first.
 PARTS = (
-    jobs, machine, output, recent, bookings, books, team, history, rules, stream, session, oidc,
-    tokens, feeds,
+    jobs, machine, output, recent, bookings, books, team, history, rules, checked, stream, session,
+    oidc, tokens, feeds,
 )  # fmt: skip
 
 

@@ -67,19 +67,28 @@ async def usage(
 
 
 @router.get("/audit", response_model=AuditOut)
-async def audit(call: Caller, limit: Annotated[int, Query(ge=1, le=10_000)] = 100) -> Response:
-    """Who did what to whom, newest first; members see what concerns themselves."""
+async def audit(
+    call: Caller,
+    limit: Annotated[int, Query(ge=1, le=10_000)] = 100,
+    before: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="`id` of a row")] = None,
+    action: Annotated[str | None, Query(max_length=100)] = None,
+    user: Annotated[str | None, Query(max_length=200)] = None,
+) -> Response:
+    """Who did what to whom, newest first; members see what concerns themselves. `user` narrows an
+    operator's answer to one person, `before` goes on where a page ended."""
     context, person = call.context, call.person
+    whose = user if person.operator else person.name
 
     def look() -> list[dict[str, Any]]:
         with context.store.read() as connection:
-            return log.audit_rows(connection, limit, None if person.operator else person.name)
+            return log.audit_rows(connection, limit, whose, before, action)
 
     rows = await context.in_thread(look)
     return answer(
         {
             "audit": [
                 {
+                    "id": row["id"],
                     "time": iso(row["at"], context.time_zone),
                     "user": row["user"],
                     "uid": row["uid"],

@@ -95,6 +95,12 @@ class RulesVersionOut(Out):
     in_force: bool
 
 
+class RulesCheckOut(Out):
+    ok: bool
+    mistakes: list[dict[str, Any]]
+    changes: list[dict[str, Any]] | None
+
+
 class RulesHistoryOut(Out):
     history: list[dict[str, Any]]
 

@@ -99,6 +99,7 @@ RIGHTS: Mapping[str, Right] = {
     "GET /v1/history": _LOOK,
     "GET /v1/audit": Right(Role.VIEWER, "read", "own"),
     "GET /v1/rules": _LOOK,
+    "POST /v1/rules/check": _OPERATE,
     "GET /v1/rules/history": _LOOK,
     "GET /v1/rules/{version}": _LOOK,
     "GET /v1/events": _LOOK,
