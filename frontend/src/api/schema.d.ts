@@ -10,9 +10,30 @@ export interface components {
         /** AuditOut */
         AuditOut: {
             /** Audit */
-            audit: {
-                [key: string]: unknown;
-            }[];
+            audit: components["schemas"]["AuditRowOut"][];
+            /** Next */
+            next: number | null;
+        };
+        /** AuditRowOut */
+        AuditRowOut: {
+            /** Id */
+            id: number;
+            /** Time */
+            time: string | null;
+            /** User */
+            user: string;
+            /** Uid */
+            uid: number | null;
+            /** Action */
+            action: string;
+            /** Subject */
+            subject: string;
+            /** Whom */
+            whom: string | null;
+            /** Outcome */
+            outcome: string;
+            /** Detail */
+            detail: string;
         };
         /** BatchIn */
         BatchIn: {
@@ -203,6 +224,21 @@ export interface components {
              */
             dry_run: boolean;
         };
+        /** CheckOut */
+        CheckOut: {
+            /** Part */
+            part: string;
+            /** Subject */
+            subject: string;
+            /** Code */
+            code: string;
+            /** State */
+            state: string;
+            /** Text */
+            text: string;
+            /** Remedy */
+            remedy: string | null;
+        };
         /** ClosedOut */
         ClosedOut: {
             /** Booking */
@@ -257,6 +293,19 @@ export interface components {
             /** Done */
             done: boolean;
         };
+        /** DrainBookingOut */
+        DrainBookingOut: {
+            /** Booking */
+            booking: number;
+            /** User */
+            user: string;
+            /** Start */
+            start: string | null;
+            /** End */
+            end: string | null;
+            /** Maintenance */
+            maintenance: boolean;
+        };
         /** DrainIn */
         DrainIn: {
             /**
@@ -264,6 +313,51 @@ export interface components {
              * @default
              */
             reason: string;
+        };
+        /** DrainJobOut */
+        DrainJobOut: {
+            /** Job */
+            job: number;
+            /** User */
+            user: string;
+            /** Name */
+            name: string;
+            /** State */
+            state: string;
+            /** Gpus */
+            gpus: number;
+            /** Latest End */
+            latest_end: string | null;
+        };
+        /** DrainOut */
+        DrainOut: {
+            /** Gpu Uuid */
+            gpu_uuid: string;
+            /** Gpu Index */
+            gpu_index: number;
+            /** Name */
+            name: string;
+            /** Drained */
+            drained: boolean;
+            /** Reason */
+            reason: string | null;
+            /** Time */
+            time: string | null;
+            /** By */
+            by: string | null;
+            /** Jobs */
+            jobs: components["schemas"]["DrainJobOut"][];
+            /** Bookings */
+            bookings: components["schemas"]["DrainBookingOut"][];
+        };
+        /** DrainsOut */
+        DrainsOut: {
+            /** Gpus */
+            gpus: components["schemas"]["DrainOut"][];
+            /** Jobs Waiting */
+            jobs_waiting: number;
+            /** Jobs Without Gpus */
+            jobs_without_gpus: number;
         };
         /**
          * FeedIn
@@ -411,6 +505,25 @@ export interface components {
             drained: boolean;
             /** Drain Reason */
             drain_reason: string | null;
+        };
+        /** HealthOut */
+        HealthOut: {
+            /** State */
+            state: string;
+            /** Checks */
+            checks: components["schemas"]["CheckOut"][];
+            /** Roost */
+            roost: string;
+            /** Server */
+            server: string;
+            /** Started Time */
+            started_time: string | null;
+            /** Observed Time */
+            observed_time: string | null;
+            /** Recorded Time */
+            recorded_time: string | null;
+            /** Time */
+            time: string | null;
         };
         /** HistoryOut */
         HistoryOut: {
@@ -700,6 +813,17 @@ export interface components {
             /** Walltime S */
             walltime_s: number | null;
         };
+        /** RulesChangeOut */
+        RulesChangeOut: {
+            /** Key */
+            key: string;
+            /** Old */
+            old: string | null;
+            /** New */
+            new: string | null;
+            /** Text */
+            text: string;
+        };
         /**
          * RulesCheckIn
          * @description `text`: the whole file, TOML.
@@ -713,20 +837,55 @@ export interface components {
             /** Ok */
             ok: boolean;
             /** Mistakes */
-            mistakes: {
-                [key: string]: unknown;
-            }[];
+            mistakes: components["schemas"]["RulesMistakeOut"][];
             /** Changes */
-            changes: {
-                [key: string]: unknown;
-            }[] | null;
+            changes: components["schemas"]["RulesChangeOut"][] | null;
+        };
+        /** RulesFileMistakeOut */
+        RulesFileMistakeOut: {
+            /** Key */
+            key: string;
+            /** Line */
+            line: number | null;
+            /** Text */
+            text: string;
         };
         /** RulesHistoryOut */
         RulesHistoryOut: {
             /** History */
-            history: {
-                [key: string]: unknown;
-            }[];
+            history: components["schemas"]["RulesHistoryRowOut"][];
+        };
+        /** RulesHistoryRowOut */
+        RulesHistoryRowOut: {
+            /** Version */
+            version: number;
+            /** Time */
+            time: string | null;
+            /** User */
+            user: string;
+            /** Uid */
+            uid: number | null;
+            /** Sha256 */
+            sha256: string;
+            /** Changes */
+            changes: components["schemas"]["RulesChangeOut"][] | null;
+            /** Problem */
+            problem: string | null;
+        };
+        /** RulesMistakeOut */
+        RulesMistakeOut: {
+            /** Key */
+            key: string;
+            /** Line */
+            line: number | null;
+            /** Code */
+            code: string;
+            /** Value */
+            value: string | null;
+            /** Allowed */
+            allowed: string | null;
+            /** Text */
+            text: string;
         };
         /** RulesOut */
         RulesOut: {
@@ -738,6 +897,8 @@ export interface components {
             user: string;
             /** Text */
             text: string;
+            /** Path */
+            path: string;
             /** Rules */
             rules: {
                 [key: string]: unknown;
@@ -745,9 +906,7 @@ export interface components {
             /** Problem */
             problem: string | null;
             /** Mistakes */
-            mistakes: {
-                [key: string]: unknown;
-            }[];
+            mistakes: components["schemas"]["RulesFileMistakeOut"][];
         };
         /** RulesVersionOut */
         RulesVersionOut: {
@@ -1185,6 +1344,42 @@ export interface components {
             gaps: {
                 [key: string]: unknown;
             }[];
+        };
+        /** UserOut */
+        UserOut: {
+            /** User */
+            user: string;
+            /** Uid */
+            uid: number | null;
+            /** Name */
+            name: string;
+            /** Role */
+            role: string | null;
+            /** Groups */
+            groups: string[];
+            /** Leads */
+            leads: string[];
+            /** Gpus */
+            gpus: number[];
+            /** Jobs Running */
+            jobs_running: number;
+            /** Jobs Waiting */
+            jobs_waiting: number;
+            /** Bookings */
+            bookings: number;
+            /** Sessions */
+            sessions: number;
+            /** Tokens */
+            tokens: number;
+            /** Seen Time */
+            seen_time: string | null;
+            /** Used Time */
+            used_time: string | null;
+        };
+        /** UsersOut */
+        UsersOut: {
+            /** Users */
+            users: components["schemas"]["UserOut"][];
         };
         /** WhoOut */
         WhoOut: {

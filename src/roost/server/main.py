@@ -165,7 +165,10 @@ async def _serve(
         lambda: board.rules.rules.time_zone, config.rules.with_name("mail.toml"), name, time.time,
     )  # fmt: skip
     post.start()
-    context = Context(control, board, store, engine, live, People(), Jobs(), time.time)
+    context = Context(
+        control, board, store, engine, live, People(), Jobs(), time.time, str(config.rules),
+        config.state,
+    )  # fmt: skip
     app = make_app(context)
     web = Web(bound, app, context) if bound is not None else None
     server = _Server(

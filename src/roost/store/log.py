@@ -28,10 +28,16 @@ def audit_rows(
     user: str | None = None,
     before: int | None = None,
     action: str | None = None,
+    from_at: float | None = None,
+    to_at: float | None = None,
 ) -> list[dict[str, Any]]:
     """Newest first; with `user` only what that person did or what was done to them, with `before`
-    below that `id`, with `action` of that one alone."""
+    below that `id`, with `action` of that one alone, in [from_at, to_at)."""
     query = select(audit)
+    if from_at is not None:
+        query = query.where(audit.c.at >= from_at)
+    if to_at is not None:
+        query = query.where(audit.c.at < to_at)
     if before is not None:
         query = query.where(audit.c.id < before)
     if action is not None:

@@ -121,6 +121,10 @@ MESSAGES = {
         "there is no version {version} of the rules; the newest is {newest}",
         "没有版本 {version} 的规则；最新版本是 {newest}",
     ),
+    "rules_too_heavy": (
+        "this text takes too long to read: it has far more tables or keys than rules need",
+        "读取这段规则耗时过长：其中的表或键远多于规则所需",
+    ),
     "bad_name": (
         "name: at most {limit} characters, and no control characters such as line breaks",
         "name：最多 {limit} 个字符，且不能包含换行等控制字符",

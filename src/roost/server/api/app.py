@@ -12,7 +12,9 @@ from roost.server.api import (
     bookings,
     books,
     checked,
+    drains,
     feeds,
+    health,
     history,
     jobs,
     machine,
@@ -25,6 +27,7 @@ from roost.server.api import (
     stream,
     team,
     tokens,
+    users,
 )
 from roost.server.api.body import BodyLimit
 from roost.server.api.context import Context
@@ -45,7 +48,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 # Looked through in this order: what is asked most comes first.
 PARTS = (
     jobs, machine, output, recent, bookings, books, team, history, rules, checked, stream, session,
-    oidc, tokens, feeds,
+    oidc, tokens, feeds, users, drains, health,
 )  # fmt: skip
 
 

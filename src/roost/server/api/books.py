@@ -73,17 +73,23 @@ async def audit(
     before: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="`id` of a row")] = None,
     action: Annotated[str | None, Query(max_length=100)] = None,
     user: Annotated[str | None, Query(max_length=200)] = None,
+    from_: Annotated[str | None, Query(alias="from", max_length=64)] = None,
+    to: Annotated[str | None, Query(max_length=64)] = None,
 ) -> Response:
     """Who did what to whom, newest first; members see what concerns themselves. `user` narrows an
-    operator's answer to one person, `before` goes on where a page ended."""
+    operator's answer to one person, [from, to) to a time; `next` is the `before` of the next page,
+    null on the last."""
     context, person = call.context, call.person
     whose = user if person.operator else person.name
+    start = time_of("from", from_, context.time_zone)
+    end = time_of("to", to, context.time_zone)
 
     def look() -> list[dict[str, Any]]:
         with context.store.read() as connection:
-            return log.audit_rows(connection, limit, whose, before, action)
+            return log.audit_rows(connection, limit + 1, whose, before, action, start, end)
 
     rows = await context.in_thread(look)
+    shown = rows[:limit]
     return answer(
         {
             "audit": [
@@ -97,12 +103,9 @@ async def audit(
                     "whom": row["whom"] or None,
                     "outcome": row["outcome"],
                     "detail": row["detail"],
-                    "text": " · ".join(
-                        part for part in (row["subject"], row["whom"], row["outcome"],
-                                          row["detail"]) if part
-                    ),
                 }
-                for row in rows
-            ]
+                for row in shown
+            ],
+            "next": shown[-1]["id"] if len(rows) > limit else None,
         }
-    )  # fmt: skip
+    )

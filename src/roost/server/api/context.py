@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -50,7 +51,8 @@ _json = msgspec.json.Encoder()
 
 @dataclass
 class Context:
-    """One a server."""
+    """One a server. `rules_path`: the rules file, to be named to people; `state`: the folder that
+    the server writes to, None where nobody said."""
 
     control: Control
     board: Board
@@ -60,6 +62,9 @@ class Context:
     people: People
     jobs: Jobs
     clock: Callable[[], float]
+    rules_path: str = ""
+    state: Path | None = None
+    started_at: float = field(init=False)
     access: Access = field(init=False)
     sign_ins: Limit = field(init=False)
     sign_ins_here: Limit = field(init=False)
@@ -72,6 +77,7 @@ class Context:
 
     def __post_init__(self) -> None:
         """Raises StoreError."""
+        self.started_at = self.clock()
         self.access = Access(self.store, self.clock)
         self.sign_ins = Limit(MOST_SIGN_INS, SIGN_INS_S)
         self.sign_ins_here = Limit(MOST_SIGN_INS_HERE, SIGN_INS_S)

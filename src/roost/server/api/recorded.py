@@ -71,8 +71,21 @@ class TeamWaitOut(Out):
     p90_s: float | None
 
 
+class AuditRowOut(Out):
+    id: int
+    time: str | None
+    user: str
+    uid: int | None
+    action: str
+    subject: str
+    whom: str | None
+    outcome: str
+    detail: str
+
+
 class AuditOut(Out):
-    audit: list[dict[str, Any]]
+    audit: list[AuditRowOut]
+    next: int | None
 
 
 class RulesOut(Out):
@@ -80,9 +93,16 @@ class RulesOut(Out):
     time: str | None
     user: str
     text: str
+    path: str
     rules: dict[str, Any]
     problem: str | None
-    mistakes: list[dict[str, Any]]
+    mistakes: list[RulesFileMistakeOut]
+
+
+class RulesFileMistakeOut(Out):
+    key: str
+    line: int | None
+    text: str
 
 
 class RulesVersionOut(Out):
@@ -95,14 +115,40 @@ class RulesVersionOut(Out):
     in_force: bool
 
 
+class RulesMistakeOut(Out):
+    key: str
+    line: int | None
+    code: str
+    value: str | None
+    allowed: str | None
+    text: str
+
+
+class RulesChangeOut(Out):
+    key: str
+    old: str | None
+    new: str | None
+    text: str
+
+
 class RulesCheckOut(Out):
     ok: bool
-    mistakes: list[dict[str, Any]]
-    changes: list[dict[str, Any]] | None
+    mistakes: list[RulesMistakeOut]
+    changes: list[RulesChangeOut] | None
+
+
+class RulesHistoryRowOut(Out):
+    version: int
+    time: str | None
+    user: str
+    uid: int | None
+    sha256: str
+    changes: list[RulesChangeOut] | None
+    problem: str | None
 
 
 class RulesHistoryOut(Out):
-    history: list[dict[str, Any]]
+    history: list[RulesHistoryRowOut]
 
 
 class HistoryOut(Out):

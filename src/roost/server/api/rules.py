@@ -36,6 +36,7 @@ async def rules(call: Caller) -> Response:
             "time": iso(force.at, call.context.time_zone),
             "user": force.user,
             "text": force.text,
+            "path": call.context.rules_path,
             "rules": _as_json(force.rules),
             "problem": force.problem or None,
             "mistakes": mistakes,
