@@ -5,15 +5,12 @@ that its owner started by hand.
 from __future__ import annotations
 
 import os
-import sqlite3
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.real import rig
+from tests.real.booking_rig import Cards, at_a_prompt, states, told
 
 pytestmark = [
     pytest.mark.root,
@@ -22,61 +19,17 @@ pytestmark = [
 NO_SHOW = '[bookings]\nno_show = "4s"\n'
 
 
-@contextmanager
-def at_a_prompt(account: rig.Account) -> Iterator[int]:
-    """A process that the account started by hand; its pid."""
-    process = subprocess.Popen(
-        ["/bin/sleep", "600"], user=account.uid, group=account.gid, extra_groups=[], cwd="/"
-    )
-    try:
-        yield process.pid
-    finally:
-        process.kill()
-        process.wait()
-
-
-class Cards:
-    """What runs on simulated GPUs without a job."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "cards.toml"
-        self.environment = {"ROOST_SIMULATE_FAULTS": str(self._path)}
-
-    def put(self, **pids: int) -> None:
-        """`gpu0=4711`: that process holds memory of GPU 0; nothing is on the others."""
-        text = "".join(
-            f"[[gpu.{name.removeprefix('gpu')}.process]]\npid = {pid}\nmemory_mib = 4000\n"
-            for name, pid in pids.items()
-        )
-        beside = self._path.with_suffix(".new")
-        beside.write_text(text)
-        beside.rename(self._path)
-
-
-def notices(roost: rig.Daemon, kind: str) -> list[str]:
-    """Whom notices of that kind are for, as the database has them."""
-    with sqlite3.connect(f"file:{roost.state}/roost.db?mode=ro", uri=True) as store:
-        rows = store.execute('SELECT "user" FROM notices WHERE kind = ? ORDER BY id', (kind,))
-        return [user for (user,) in rows]
-
-
-def states(roost: rig.Daemon, *numbers: int) -> list[str]:
-    listed = roost.json("root", "bookings", *map(str, numbers))["bookings"]
-    return [one["state"] for one in listed]
-
-
 @pytest.mark.parametrize("between", ["nothing", "the server is killed"])
 def test_what_nobody_uses_is_released_to_who_waits_and_what_somebody_uses_is_not(
     between: str, tmp_path: Path
 ) -> None:
     cards = Cards(tmp_path)
-    tmp_path.chmod(0o755)
     with (
         rig.accounts("lin", "mei", "wu", prefix="use-") as (lin, mei, wu),
-        at_a_prompt(mei) as pid,
+        at_a_prompt(mei) as process,
         rig.daemon("--simulate", "3xA100", rules=NO_SHOW, environment=cards.environment) as roost,
     ):
-        cards.put(gpu1=pid)
+        cards.put(gpu1=process.pid)
         roost.cli(lin.name, "book", "--gpu", "0", "--for", "1h")
         roost.cli(mei.name, "book", "--gpu", "1", "--for", "1h")
         roost.cli(wu.name, "book", "--gpu", "2", "--for", "1h")
@@ -89,25 +42,24 @@ def test_what_nobody_uses_is_released_to_who_waits_and_what_somebody_uses_is_not
         assert states(roost, 1, 2, 3) == ["booked"] * 3, "the time to come is not over"
         roost.wait_state(theirs, "RUNNING", timeout_s=30)
         assert states(roost, 1, 2, 3) == ["no_show", "booked", "booked"]
-        assert notices(roost, "booking_no_show") == [lin.name]
+        assert told(roost, "booking_no_show") == [lin.name]
 
 
 def test_who_books_what_their_own_process_uses_may_and_the_process_is_there_by_the_booking(
     tmp_path: Path,
 ) -> None:
     cards = Cards(tmp_path)
-    tmp_path.chmod(0o755)
     with (
         rig.accounts("lin", "mei", prefix="use-") as (lin, mei),
-        at_a_prompt(mei) as pid,
+        at_a_prompt(mei) as process,
         rig.daemon("--simulate", "2xA100", environment=cards.environment) as roost,
     ):
 
         def row() -> dict[str, object] | None:
             rows = roost.json("root", "who")["holders"]
-            return next((one for one in rows if one["pid"] == pid), None)
+            return next((one for one in rows if one["pid"] == process.pid), None)
 
-        cards.put(gpu0=pid)
+        cards.put(gpu0=process.pid)
         before = rig.wait_for(row, "mei's process is seen")
         assert (before["kind"], before["booking"], before["lawful"]) == ("session", None, False)
         (other,) = roost.json(lin.name, "book", "--from", "+1m", "--for", "1h")["bookings"]
@@ -125,4 +77,4 @@ def test_who_books_what_their_own_process_uses_may_and_the_process_is_there_by_t
         )
         roost.cli(mei.name, "book", "end", str(number))
         rig.wait_for(lambda: (row() or {})["kind"] == "session", "its right is over")
-        assert rig.processes_of(mei.uid) == [pid], "and nobody touches it"
+        assert rig.processes_of(mei.uid) == [process.pid], "and nobody touches it"

@@ -175,7 +175,7 @@ class Control:
                     replies.append((future, desk.handle(work, self._engine, intent)))
                 except RefusalError as no:
                     refused.append((future, no))
-            bookings.due(work)
+            bookings.due(work, self._engine)
             self._decide()
             if work.events:  # something that was decided cannot be done
                 self._decide()

@@ -14,8 +14,10 @@ RULES = {
     "booking_starts": "bookings.reminder",
     "booking_ends": "bookings.reminder",
     "booking_no_show": "bookings.no_show",
+    "booking_in_way": "bookings.occupied",
     "booking_maintenance": "bookings.maintenance_notice",
 }
+HOW_ON = {"booking_in_way": "leave", "booking_occupied": "ask"}
 CAN_GIVE_BACK = {"booking_starts", "booking_turn", "booking_given", "booking_made", "booking_moved"}
 LONGEST = 200
 
@@ -32,6 +34,10 @@ def message_of(
         "end": _at(detail.get("old_end_at") or detail["end_at"], zone),
         "gpus": len(detail.get("gpu_uuids") or ()) or detail.get("gpus", 0),
     }
+    numbers["gpu"] = detail.get("gpu", "?")
+    held_by = "job" if "job" in detail else "process"
+    which = {name: detail.get(name, "?") for name in ("job", "pid")}
+    numbers["what"] = say(language, f"notice.what_{held_by}", **which)
     if kind == "booking_moved":
         numbers["end"] = _at(detail["end_at"], zone)
     subject = say(language, f"notice.{kind if kind in MESSAGES else 'other'}", **numbers)
@@ -41,7 +47,13 @@ def message_of(
         lines.append(say(language, "notice.purpose", purpose=purpose))
     if kind in RULES:
         lines.append(say(language, "notice.rule", rule=RULES[kind]))
-    lines.append(say(language, f"notice.{'do' if kind in CAN_GIVE_BACK else 'see'}", **numbers))
+    lines.append(
+        say(
+            language,
+            f"notice.{'do' if kind in CAN_GIVE_BACK else HOW_ON.get(kind, 'see')}",
+            **numbers,
+        )
+    )
     lines.append(say(language, "notice.zone", zone=zone_name))
     return subject, tuple(lines)
 

@@ -113,6 +113,7 @@ EXAMPLE = """\
 # no_show = "15m"                 # unused so long after its start it is given up; "0s": never
 # reminder = "15m"                # before its start and before its end
 # background_notice = "10m"       # background jobs on booked GPUs are told so long before
+# occupied = "leave"              # processes by hand in a booking's way, once told: "leave", "end"
 # maintenance_notice = "1d"       # people are told of a maintenance so long before
 # repeat = "all"                  # who may repeat a booking: "all", "operators", "nobody"
 # repeat_horizon = "26w"          # how far ahead a series may reach

@@ -17,6 +17,7 @@ from roost.core.rules.read import Table, shown
 CLASSES = tuple(c.value for c in PriorityClass)
 AT_CLOSE = ("finish", "warn", "end")
 REPEAT = ("all", "operators", "nobody")
+OCCUPIED = ("leave", "end")
 DAY_S = 86400.0
 
 Periods = Mapping[str, Sequence[str]]
@@ -143,6 +144,7 @@ def bookings_of(table: Table, base: BookingRules) -> BookingRules:
         reminder_s=span("reminder", base.reminder_s),
         background_notice_s=span("background_notice", base.background_notice_s),
         maintenance_notice_s=span("maintenance_notice", base.maintenance_notice_s),
+        occupied=table.text("occupied", base.occupied, OCCUPIED),
         repeat=table.text("repeat", base.repeat, REPEAT),
         repeat_horizon_s=span("repeat_horizon", base.repeat_horizon_s, 60.0),
         aliases=aliases_of(table.table("aliases")),

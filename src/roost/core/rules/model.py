@@ -154,6 +154,9 @@ class BookingRules:
     a maintenance everybody is. `repeat`: who may repeat a booking, "all", "operators" or "nobody",
     at most `repeat_horizon_s` ahead.
 
+    `occupied`: what becomes of processes started by hand that are in a booking's way, once they
+    were told for `background_notice_s`: "leave" or "end".
+
     `aliases`: names on a team's spreadsheet, to accounts. `slots`: its words for times of the day,
     to "08:00-12:00"."""
 
@@ -164,6 +167,7 @@ class BookingRules:
     reminder_s: float = 900.0
     background_notice_s: float = 600.0
     maintenance_notice_s: float = 86400.0
+    occupied: str = "leave"
     repeat: str = "all"
     repeat_horizon_s: float = 182 * 86400.0
     aliases: Mapping[str, str] = field(default_factory=dict)

@@ -91,6 +91,7 @@ def settings_of(rules: Rules) -> Settings:
             "reminder": format_duration(booked.reminder_s),
             "background_notice": format_duration(booked.background_notice_s),
             "maintenance_notice": format_duration(booked.maintenance_notice_s),
+            "occupied": booked.occupied,
             "repeat": booked.repeat,
             "repeat_horizon": format_duration(booked.repeat_horizon_s),
         },

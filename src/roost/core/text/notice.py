@@ -21,6 +21,24 @@ MESSAGES = {
         "Maintenance {start} – {end}: {gpus} GPUs are away",
         "维护：{start} 至 {end}，{gpus} 张 GPU 不可用",
     ),
+    "booking_in_way": (
+        "GPU {gpu} is booked by {by} {start} – {end}: your {what} has to be off it",
+        "GPU {gpu} 已由 {by} 预约（{start} 至 {end}）：请结束您在其上的{what}",
+    ),
+    "booking_occupied": (
+        "Your booking {booking} has begun, and GPU {gpu} is still held by {by} ({what})",
+        "您的预约 {booking} 已开始，但 GPU {gpu} 仍被 {by} 占用（{what}）",
+    ),
+    "what_process": ("process {pid}", "进程 {pid}"),
+    "what_job": ("job {job}", "作业 {job}"),
+    "ask": (
+        "Ask them, or an operator: roost free {gpu}.",
+        "请联系对方，或请管理员执行 roost free {gpu}。",
+    ),
+    "leave": (
+        "What you have there: roost who. End it: roost free {gpu}.",
+        "查看：roost who。结束：roost free {gpu}。",
+    ),
     "booking_no_show": (
         "Your booking {booking} was released: nobody used it",
         "您的预约 {booking} 一直无人使用，已释放",

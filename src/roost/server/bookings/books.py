@@ -18,13 +18,17 @@ KEYS_OF_S = 40 * 86400.0
 
 
 class Books:
-    """`records` by number. `watched_from`: since when somebody looks whether bookings are used."""
+    """`records` by number. `watched_from`: since when somebody looks whether bookings are used.
+    `told_at`: since when a process knows that it is in a booking's way, `ended`: those (pid and
+    start) that the agent was asked to end; both are of this memory alone."""
 
     def __init__(self) -> None:
         self.records: dict[int, BookingRecord] = {}
         self.next_number = 1
         self.told: set[str] = set()
         self.watched_from: float | None = None
+        self.told_at: dict[tuple[int, str], float] = {}
+        self.ended: set[tuple[int, int]] = set()
         self.next_due = 0.0
         self._clear()
 

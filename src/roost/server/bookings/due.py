@@ -10,7 +10,9 @@ from roost.core.attribution.model import Attribution, RightCode
 from roost.core.bookings.assign import assign
 from roost.core.model import JobState
 from roost.core.scheduler.events import BookingsChanged
+from roost.server.bookings import occupied
 from roost.server.bookings.room import site_of, table_of
+from roost.server.engines.base import Engine
 from roost.server.work import Work
 from roost.store.bookings import BOOKED, WAITING, BookingRecord
 from roost.store.records import JobRecord
@@ -20,13 +22,13 @@ LEAST_LEFT_S = 600
 _replace = msgspec.structs.replace
 
 
-def due(work: Work) -> None:
+def due(work: Work, engine: Engine) -> None:
     """Does what is due now, and tells the scheduler where bookings changed since the last time."""
     books = work.books
     if work.now >= books.next_due:
         books.next_due = work.now + EVERY_S
         for record in list(books.records.values()):
-            _one(work, record)
+            _one(work, engine, record)
         _turns(work)
         books.next_due = min(work.now + EVERY_S, _next(work))
     if books.moved:
@@ -36,14 +38,20 @@ def due(work: Work) -> None:
 
 
 def _next(work: Work) -> float:
-    """When the next booking begins or ends."""
+    """When the next booking begins or ends, or is looked at for who is still on its GPUs."""
     times = [
-        float(at) for one in work.books.records.values() for at in (one.starts_at, one.ends_at)
+        at
+        for one in work.books.records.values()
+        for at in (
+            one.starts_at,
+            one.ends_at,
+            max(one.starts_at, one.made_at) + occupied.SETTLE_S,
+        )
     ]
     return min((at for at in times if at > work.now), default=float("inf"))
 
 
-def _one(work: Work, record: BookingRecord) -> None:
+def _one(work: Work, engine: Engine, record: BookingRecord) -> None:
     books, rules, now = work.books, work.rules.rules.bookings, work.now
     if record.ends_at <= now:
         state = "ended" if record.state == BOOKED else "expired"
@@ -53,6 +61,7 @@ def _one(work: Work, record: BookingRecord) -> None:
         return
     if record.state != BOOKED:
         return
+    occupied.look(work, engine, record)
     if record.maintenance:
         _ahead(work, record)
         return
@@ -91,7 +100,7 @@ def _unused(work: Work, record: BookingRecord) -> None:
     if not rules.no_show_s or watched is None:
         return
     since = max(watched, record.starts_at, record.made_at)
-    if now < since + rules.no_show_s or _waits(work, record):
+    if now < since + rules.no_show_s or _waits(work, record) or occupied.on_it(work, record):
         return
     closed = books.put(_replace(record, state="no_show", ends_at=int(now), closed_at=now))
     books.notice(now, "no_show", closed, "", old_end_at=record.ends_at)
