@@ -22,6 +22,7 @@ from roost.server.api.peer import (
     has_account,
     uid_of,
 )
+from roost.server.api.pieces import Pieces
 from roost.server.api.problems import language_of
 from roost.server.api.render import Jobs
 from roost.server.api.rights import Right, Role, right_of, role_of
@@ -74,6 +75,7 @@ class Context:
     oidc_tries: Limit = field(init=False)
     oidc_here: Limit = field(init=False)
     provider: Provider = field(init=False)
+    pieces: Pieces = field(default_factory=Pieces)
 
     def __post_init__(self) -> None:
         """Raises StoreError."""
@@ -147,6 +149,16 @@ class Call:
         """False once the session or token that this came in by is over."""
         return self.signed is None or self.context.access.stands(self.signed)
 
+    async def still(self) -> bool:
+        """Whether a stream may go on: it stands, and the caller may see what it could at first."""
+        if not self.stands:
+            return False
+        was, context = self.person, self.context
+        now = await context.people.person(was.uid, context.board.rules.rules)
+        if self.signed is not None and self.signed.token is not None:
+            now = _as_far_as(now, self.signed.token.scopes.split())
+        return (now.name, now.known, now.operator) == (was.name, was.known, was.operator)
+
 
 async def call_of(request: Request) -> Call:
     return await caller(
@@ -192,6 +204,10 @@ def _by_token(person: Person, right: Right, scopes: list[str]) -> Person:
             403, "signin.scope_missing", {"scope": right.scope},
             scope=right.scope, scopes=", ".join(scopes),
         )  # fmt: skip
+    return _as_far_as(person, scopes)
+
+
+def _as_far_as(person: Person, scopes: list[str]) -> Person:
     return person if "operate" in scopes else replace(person, operator=False)
 
 

@@ -1,28 +1,54 @@
 """The live stream: server-sent events `status`, `who`, `jobs`, `bookings`, at most one of each a
-second."""
+second. What is said is made once for all who may read the same (`pieces`)."""
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from typing import Any
 
-import msgspec
 from fastapi import APIRouter
 from starlette.responses import StreamingResponse
 
 from roost.server.api.context import Call, Caller
 from roost.server.api.jobs import job_row
 from roost.server.api.machine import status_json, who_json
+from roost.server.api.pieces import MOST_JOBS
 from roost.server.refusal import RefusalError
 from roost.store.records import JobRecord
 
 router = APIRouter(prefix="/v1", tags=["live"])
-_json = msgspec.json.Encoder()
 MOST_STREAMS = 16
-MOST_JOBS = 5000
 _streams: Counter[int] = Counter()
+
+
+class _Stream(StreamingResponse):
+    """Counts among its account's from before it begins until it is over, however it ends."""
+
+    def __init__(self, call: Call) -> None:
+        super().__init__(
+            _pieces(call),
+            media_type="text/event-stream",
+            headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+        )
+        self._call = call
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Raises RefusalError where its account has as many as it may."""
+        person = self._call.person
+        if person.uid != 0 and _streams[person.uid] >= MOST_STREAMS:
+            raise RefusalError(
+                429, "door.too_many_streams", {"limit": MOST_STREAMS},
+                user=person.name, limit=MOST_STREAMS,
+            )  # fmt: skip
+        _streams[person.uid] += 1
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            _streams[person.uid] -= 1
+            if _streams[person.uid] <= 0:
+                del _streams[person.uid]
 
 
 @router.get(
@@ -33,45 +59,30 @@ _streams: Counter[int] = Counter()
 async def events(call: Caller) -> StreamingResponse:
     """Everything now, and then whatever changes, whole each time. Of very many jobs those that hold
     GPUs come first, then the caller's own, up to 5,000; `status` counts all. `bookings` says only
-    that they changed: ask for those of the time that is looked at."""
-    person = call.person
-    if person.uid != 0 and _streams[person.uid] >= MOST_STREAMS:
-        raise RefusalError(
-            429, "door.too_many_streams", {"limit": MOST_STREAMS},
-            user=person.name, limit=MOST_STREAMS,
-        )  # fmt: skip
-    return StreamingResponse(
-        _stream(call),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
-    )
-
-
-async def _stream(call: Call) -> AsyncIterator[bytes]:
-    uid = call.person.uid
-    _streams[uid] += 1
-    try:
-        async for piece in _pieces(call):
-            yield piece
-    finally:
-        _streams[uid] -= 1
-        if _streams[uid] <= 0:
-            del _streams[uid]
+    that they changed: ask for those of the time that is looked at. Who reads slowly is told what is
+    so when he has read, not what was meanwhile. Ends when the caller's rights change."""
+    return _Stream(call)
 
 
 async def _pieces(call: Call) -> AsyncIterator[bytes]:
     last: dict[str, bytes] = {}  # digests: the text itself may be megabytes, for each stream
-    async for topics in call.context.live.topics():
-        if not call.stands:
+    context = call.context
+    async for topics in context.live.topics():
+        if not await call.still():
             return
-        if not topics:
-            yield b": still here\n\n"
+        new = []
         for topic in topics:
-            data = _json.encode(_payload(call, topic))
-            digest = hashlib.blake2b(data, digest_size=16).digest()
-            if last.get(topic) != digest:
-                last[topic] = digest
-                yield b"event: " + topic.encode() + b"\ndata: " + data + b"\n\n"
+            piece = context.pieces.of(
+                topic, context.live.version(topic), context.board, call.person, call.language,
+                partial(_payload, call, topic),
+            )  # fmt: skip
+            if last.get(topic) != piece.digest:
+                last[topic] = piece.digest
+                new.append(piece.data)
+        if new:
+            yield b"".join(new)
+        elif not topics:
+            yield b": still here\n\n"
 
 
 def _payload(call: Call, topic: str) -> Any:
