@@ -145,3 +145,30 @@ def test_what_was_being_sent_when_the_server_was_killed_is_not_sent_again() -> N
         rig.wait_for(lambda: "may or may not have arrived" in roost.log(), "it is said", 20)
         time.sleep(3)
         assert len(box.reminders()) == 1
+
+
+def test_a_job_that_fails_is_told_once_and_one_that_gives_way_for_whom_it_did() -> None:
+    box, port = Box(), free_port()
+    with (
+        rig.accounts("he", "su", prefix="notify-") as (he, su),
+        rig.daemon(
+            "--simulate", "1xA100",
+            rules='[classes.background]\nmin_run = "0s"\ngrace = "1s"\n',
+        ) as roost,
+        mail_server(box, port),
+    ):  # fmt: skip
+        write_settings(roost, port)
+        failed = roost.run(he.name, "--", "sh", "-c", "exit 3")
+        roost.wait_state(failed, "FAILED")
+        victim = roost.run(he.name, "-g", "1", "--class", "background", "--", "sleep", "300")
+        roost.wait_state(victim, "RUNNING")
+        urgent = roost.run(su.name, "-g", "1", "--class", "urgent", "--", "sleep", "300")
+        roost.wait_state(urgent, "RUNNING")
+        rig.wait_for(lambda: len(box.got) >= 2, f"both; {roost.log()}", 30)
+        assert roost.kill("server")
+        roost.wait_ready()
+        time.sleep(3)
+        subjects = sorted(str(message["Subject"]) for _, message in box.got)
+        assert [to for to, _ in box.got] == [[f"{he.name}@lab.test"]] * 2
+        assert f"Job {failed} failed with exit code 3" in subjects[0]
+        assert subjects[1] == f"Job {victim} gives way to job {urgent} of {su.name}, in 1s"

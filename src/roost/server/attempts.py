@@ -14,6 +14,7 @@ from roost.core.model import EndReason, JobState
 from roost.core.observation import GpuState
 from roost.core.scheduler.events import GpuChanged, JobCheckpointed, JobEnded, JobStarted
 from roost.core.text.printable import printable
+from roost.server import told
 from roost.server.deciding import launch
 from roost.server.engines.base import NOT_THE_JOBS, Engine, LaunchRefused
 from roost.server.outcome import outcome_of
@@ -46,6 +47,7 @@ def attempt_changed(work: Work, engine: Engine, state: AttemptState, strangers: 
         if changed.state is JobState.STARTING:
             changed = msgspec.structs.replace(changed, state=JobState.RUNNING)
             work.events.append(JobStarted(work.now, job.id, job.attempt))
+            told.started(work, changed)
     if state.source_changed is not None and changed.source is not None:
         source = msgspec.structs.replace(changed.source, changed=state.source_changed)
         changed = msgspec.structs.replace(changed, source=source)
@@ -95,6 +97,7 @@ def attempt_ended(
             exit_code=end.exit_code, signal=end.signal, text=text or job.text, said=said,
             suspended_at=None,
         )  # fmt: skip
+        told.ended(work, job, attempt.started_at)
     work.put(job)
     work.events.append(
         JobEnded(work.now, job.id, job.attempt, outcome.state, requeue=outcome.requeue)

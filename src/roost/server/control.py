@@ -22,7 +22,7 @@ from roost.core.attribution.model import Memory
 from roost.core.observation import Observation
 from roost.core.scheduler.decisions import Decision
 from roost.core.scheduler.events import Event, InventoryChanged, TimeReached
-from roost.server import attempts, desk, watch
+from roost.server import attempts, desk, told, watch
 from roost.server.board import Board, RulesInForce
 from roost.server.bookings import due as bookings
 from roost.server.deciding import carry_out, explained
@@ -176,6 +176,7 @@ class Control:
                 except RefusalError as no:
                     refused.append((future, no))
             bookings.due(work, self._engine)
+            told.due(work)
             self._decide()
             if work.events:  # something that was decided cannot be done
                 self._decide()

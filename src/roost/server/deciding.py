@@ -23,6 +23,7 @@ from roost.core.scheduler.decisions import (
 )
 from roost.core.text.catalogue import say
 from roost.core.text.job import plain_clock, said_text
+from roost.server import told
 from roost.server.bookings import due as bookings
 from roost.server.engines.base import Engine
 from roost.server.suspending import resume, suspend
@@ -52,6 +53,7 @@ def carry_out(work: Work, engine: Engine, decisions: Iterable[Decision]) -> None
                     stop_rule=decision.rule,
                 )
                 _stop(work, engine, job, stop, JobState.PREEMPTING)
+                told.gives_way(work, job, decision)
                 for_whom = work.jobs.get(decision.for_job)
                 work.audit(
                     None, "roost", "preempt", subject=f"job {job.id}", whom=job.user,
@@ -179,7 +181,8 @@ def _stopped_by_rule(work: Work, job: JobRecord, decision: Stop) -> None:
     )  # fmt: skip
     rule = decision.rule.split(".")[0]
     code = {"idle_reclaim": "idle_stopped", "windows": "window_closed"}.get(rule, "booked_away")
-    _tell(work, job, code, {"rule": decision.rule})
+    said = _tell(work, job, code, {"rule": decision.rule})
+    told.stopped(work, job, decision, said)
 
 
 def _warn(work: Work, job: JobRecord, decision: Warn) -> None:
@@ -189,13 +192,15 @@ def _warn(work: Work, job: JobRecord, decision: Warn) -> None:
         detail=f"{decision.code} (rules: {decision.rule})",
     )  # fmt: skip
     work.event("warned", str(job.id), code=decision.code, rule=decision.rule, **numbers)
-    _tell(work, job, decision.code, {**numbers, "rule": decision.rule})
+    said = _tell(work, job, decision.code, {**numbers, "rule": decision.rule})
+    told.warned(work, job, decision.code, said)
 
 
-def _tell(work: Work, job: JobRecord, code: str, numbers: dict[str, str]) -> None:
+def _tell(work: Work, job: JobRecord, code: str, numbers: dict[str, str]) -> Said:
     said = Said(f"job.{code}", numbers)
     text = said_text("en", said.message, said.numbers, plain_clock)
     work.put(msgspec.structs.replace(job, text=text, said=said))
+    return said
 
 
 def _finish(work: Work, job: JobRecord, decision: Finish) -> None:
@@ -211,3 +216,7 @@ def _finish(work: Work, job: JobRecord, decision: Finish) -> None:
             wait=None,
         )
     )
+    if decision.reason_code == "dependency_failed":
+        told.never(work, work.jobs[job.id])
+    elif job.array_id is not None:
+        told.ended(work, work.jobs[job.id], None)

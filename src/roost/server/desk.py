@@ -20,6 +20,7 @@ from roost.core.scheduler.events import (
     JobRequeued,
     RulesChanged,
 )
+from roost.server import told
 from roost.server.board import RulesInForce
 from roost.server.bookings import desk as bookings
 from roost.server.bookings.intents import Book, BookAll, Change, Close, Give, Swap
@@ -121,6 +122,8 @@ def _cancel(work: Work, wanted: Cancel) -> Callable[[], Any]:
     job = _live(work, wanted.person, wanted.job, "cancel")
     work.events.append(JobCancelled(work.now, job.id))
     _by(work, wanted.person, "cancel", job)
+    if wanted.person.uid != job.uid:
+        told.by_another(work, job, "job_cancelled", wanted.person.name)
     return _answer(work, job.id)
 
 
@@ -148,6 +151,8 @@ def _requeue(work: Work, wanted: Requeue) -> Callable[[], Any]:
         )  # fmt: skip
     work.events.append(JobRequeued(work.now, job.id))
     _by(work, wanted.person, "requeue", job)
+    if wanted.person.uid != job.uid:
+        told.by_another(work, job, "job_requeued", wanted.person.name)
     return _answer(work, job.id)
 
 

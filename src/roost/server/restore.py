@@ -49,6 +49,9 @@ def restore(store: Store, board: Board, rules: RulesInForce, now: float) -> Work
         work.now = now
         live = job_queries.live_jobs(connection)
         work.jobs = {job.id: job for job in live}
+        for job in live:
+            if job.array_id is not None:
+                work.array_left[job.array_id] = work.array_left.get(job.array_id, 0) + 1
         work.attempts = {a.job: a for a in job_queries.open_attempts(connection)}
         for allocation in job_queries.open_allocations(connection):
             work.add_allocation(allocation, stored=True)

@@ -1,4 +1,5 @@
-"""How long things are kept: minutes 30 days, events a year, what jobs were made of a week.
+"""How long things are kept: minutes 30 days, events a year, notices 60 days, what
+jobs were made of a week.
 
 Jobs, attempts, allocations, ledger, hours and audit are kept for ever (docs/storage.md).
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
+from roost.store.bookings import drop_notices
 from roost.store.jobs import drop_inputs
 from roost.store.ledger import drop_minutes
 from roost.store.log import drop_events
@@ -17,6 +19,7 @@ RETENTION_EVERY_S = 3600.0
 MINUTES_DAYS = 30
 INPUT_DAYS = 7
 EVENT_DAYS = 365
+NOTICE_DAYS = 60
 
 
 def clean(connection: Connection, now: float) -> None:
@@ -24,4 +27,5 @@ def clean(connection: Connection, now: float) -> None:
     drop_minutes(connection, now - MINUTES_DAYS * DAY_S)
     drop_inputs(connection, now - INPUT_DAYS * DAY_S)
     drop_events(connection, now - EVENT_DAYS * DAY_S)
+    drop_notices(connection, now - NOTICE_DAYS * DAY_S)
     drop_submissions(connection, now)

@@ -12,6 +12,7 @@ from roost.core.model import JobState
 from roost.core.scheduler.decisions import Resume, Suspend
 from roost.core.scheduler.events import JobNotSuspended, JobSuspended
 from roost.core.text.printable import printable
+from roost.server import told
 from roost.server.engines.base import Engine
 from roost.server.work import Work
 from roost.store.records import JobRecord
@@ -82,6 +83,10 @@ def taken_in(work: Work, job: JobRecord, state: AttemptState) -> JobRecord:
     if job.state is not JobState.PREEMPTING or not attempt.suspend or attempt.stop_reason:
         return job
     if state.state == "suspended":
+        told.gives_way(work, job, Suspend(
+            job.id, job.attempt, attempt.stop_for_job or 0, attempt.suspend, None,
+            attempt.stop_rule or "",
+        ))  # fmt: skip
         work.release(job.id, work.now)
         job = msgspec.structs.replace(job, state=JobState.SUSPENDED, suspended_at=work.now)
         work.put(job)
@@ -105,6 +110,7 @@ def resume(work: Work, engine: Engine, job: JobRecord, decision: Resume) -> None
     )
     work.put(job)
     work.hold(job)
+    told.went_on(work, job, stood_s)
     work.audit(None, "roost", "resume", subject=f"job {job.id}", whom=job.user)
     number, which = decision.job, decision.attempt
     work.sends.append(lambda: engine.resume(number, which))

@@ -24,6 +24,7 @@ from roost.core.model import Gpu
 from roost.core.observation import DriverState, GpuState, Observation
 from roost.core.scheduler.events import ForeignUse, GpuChanged, InventoryChanged, JobCancelled
 from roost.core.text.catalogue import say
+from roost.server import told
 from roost.server.work import Work
 from roost.store import ledger as ledger_queries
 from roost.store.records import Said
@@ -207,10 +208,8 @@ def strays_seen(work: Work, attribution: Attribution, known: set[tuple[int, int,
             work.event("stray_gpu_use", str(job.id), **detail)
             message = "job.stray_stopped" if stop else "job.stray_warned"
             numbers = {"gpu": str(gpu.index)}
-            work.put(
-                msgspec.structs.replace(
-                    job, text=say("en", message, **numbers), said=Said(message, numbers)
-                )
-            )
+            said = Said(message, numbers)
+            work.put(msgspec.structs.replace(job, text=say("en", message, **numbers), said=said))
+            told.warned(work, job, f"stray:{gpu.uuid}", said)
             if stop:
                 work.events.append(JobCancelled(work.now, job.id))

@@ -23,6 +23,7 @@ from roost.store import jobs as job_queries
 from roost.store import ledger as ledger_queries
 from roost.store import log as log_queries
 from roost.store.arrays import add_array
+from roost.store.bookings import NoticeRecord, add_notices
 from roost.store.database import Store
 from roost.store.records import (
     AllocationRecord,
@@ -55,6 +56,9 @@ class Work:
         self.inputs: dict[int, JobInput] = {}
         self.submitted: dict[Key, Jobs] = {}
         self.books = Books()
+        self.array_left: dict[int, int] = {}
+        self.limits_told: set[str] = set()
+        self.notices_due = 0.0
         self.next_job = 1
         self.next_allocation = 1
         self.events: list[Event] = []
@@ -73,6 +77,7 @@ class Work:
         self.new_allocations: dict[int, None] = {}
         self.changed_allocations: dict[int, AllocationRecord] = {}
         self.audits: list[AuditRecord] = []
+        self.notices: list[NoticeRecord] = []
         self.extra: list[Callable[[Connection], object]] = []
         self.sends: list[Callable[[], None]] = []
         self.waits: dict[int, JobRecord] = {}
@@ -105,6 +110,7 @@ class Work:
         before the commit is written as a change."""
         self.jobs.update((job.id, job) for job in jobs)
         self.new_arrays.append(jobs)
+        self.array_left[jobs[0].id] = len(jobs)
         self.topics.add("jobs")
 
     def input_of(self, job: JobRecord) -> JobInput | None:
@@ -182,7 +188,7 @@ class Work:
         return bool(
             self.new_jobs or self.new_arrays or self.changed_jobs or self.new_attempts
             or self.changed_attempts or self.new_allocations or self.changed_allocations
-            or self.audits or self.extra or self.flush or self.books.dirty
+            or self.audits or self.notices or self.extra or self.flush or self.books.dirty
         )  # fmt: skip
 
     def save(self, connection: Connection) -> None:
@@ -202,6 +208,7 @@ class Work:
         )
         job_queries.save_allocations(connection, self.changed_allocations.values())
         self.books.save(connection)
+        add_notices(connection, self.notices)
         log_queries.add_audit(connection, self.audits)
         for write in self.extra:
             write(connection)

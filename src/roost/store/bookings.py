@@ -12,11 +12,12 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from roost.core.bookings.model import Want
 from roost.core.model import Booking
 from roost.store.prepared import Prepared
-from roost.store.tables import booked, booking_series, bookings, notices
+from roost.store.tables import booked, booking_series, bookings, notices, outbox
 
 BOOKED, WAITING = "booked", "waiting"
 LIVE = (BOOKED, WAITING)
@@ -198,15 +199,33 @@ def all_series(connection: Connection, numbers: Iterable[int]) -> dict[int, Seri
     }  # fmt: skip
 
 
+@Prepared
+def _add_notices(dialect: str) -> Any:
+    kind = sqlite.insert if dialect == "sqlite" else postgresql.insert
+    return kind(notices).on_conflict_do_nothing(index_elements=[notices.c.key])
+
+
 def add_notices(connection: Connection, records: Iterable[NoticeRecord]) -> None:
-    rows = [{**msgspec.structs.asdict(one), "detail": json.dumps(one.detail)} for one in records]
-    if rows:
-        connection.execute(insert(notices), rows)
+    """Adds them; one whose key was told before is left out."""
+    _add_notices(
+        connection,
+        [{**msgspec.structs.asdict(one), "detail": json.dumps(one.detail)} for one in records],
+    )
 
 
 def notice_keys(connection: Connection, since: float) -> set[str]:
-    """Keys of the notices made since then."""
-    return set(connection.execute(select(notices.c.key).where(notices.c.at >= since)).scalars())
+    """Keys of the notices of bookings made since then."""
+    query = select(notices.c.key).where(
+        notices.c.at >= since, notices.c.kind.startswith("booking_", autoescape=True)
+    )
+    return set(connection.execute(query).scalars())
+
+
+def drop_notices(connection: Connection, before_at: float) -> int:
+    """Removes old ones, and what is known of their delivery."""
+    old = select(notices.c.id).where(notices.c.at < before_at)
+    connection.execute(delete(outbox).where(outbox.c.notice.in_(old)))
+    return connection.execute(delete(notices).where(notices.c.at < before_at)).rowcount
 
 
 def notices_after(connection: Connection, last: int, limit: int = 500) -> list[Mapping[str, Any]]:

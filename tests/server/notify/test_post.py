@@ -111,3 +111,22 @@ def test_what_was_left_in_the_middle_is_unknown_and_who_wants_nothing_gets_nothi
         )
     post_over(store, tmp_path, DAY, '[people.mei]\noff = ["all"]\n').round()
     assert states(store) == {1: "unknown"}
+
+
+def test_what_happens_to_an_urgent_job_passes_quiet_hours_and_a_good_end_is_not_sent_unasked(
+    store: Store, tmp_path: Path
+) -> None:
+    def of_job(number: int, kind: str, which: str) -> NoticeRecord:
+        return NoticeRecord(
+            at=DAY, user="li", uid=1001, kind=kind, subject=f"job {number}",
+            key=f"{kind}:{number}", detail={"job": number, "class": which, "state": "FAILED"},
+        )  # fmt: skip
+
+    with store.write() as connection:
+        records = [of_job(1, "job_failed", "urgent"), of_job(2, "job_failed", "regular")]
+        add_notices(connection, [*records, of_job(3, "job_ended", "urgent"), *records])
+    post_over(store, tmp_path, DAY, 'quiet = "22:00-07:00"\n').round()
+    with store.read() as connection:
+        found = {p.notice: p for p, _ in outbox.parcels_in(connection, "waiting", float("inf"))}
+    assert {number: found[number].tries for number in found} == {1: 1, 2: 0}
+    assert found[2].next_at == DAY + 7 * 3600.0

@@ -1,4 +1,6 @@
-"""A notice of a booking as a subject and at most five lines. Must not know where it goes."""
+"""A notice as a subject and at most five lines; those of bookings here. Must not know where it
+goes.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,9 @@ from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from typing import Any
 
+from roost.core.notices.job_message import job_message, one_line
 from roost.core.text.catalogue import say
 from roost.core.text.notice import MESSAGES
-from roost.core.text.printable import printable
 
 RULES = {
     "booking_starts": "bookings.reminder",
@@ -19,7 +21,6 @@ RULES = {
 }
 HOW_ON = {"booking_in_way": "leave", "booking_occupied": "ask"}
 CAN_GIVE_BACK = {"booking_starts", "booking_turn", "booking_given", "booking_made", "booking_moved"}
-LONGEST = 200
 
 
 def message_of(
@@ -27,9 +28,11 @@ def message_of(
 ) -> tuple[str, tuple[str, ...]]:
     """The subject, enough by itself, and the lines under it; neither holds a control character,
     whatever a purpose or a name has in it."""
+    if not kind.startswith("booking"):
+        return job_message(kind, detail, language, zone, zone_name)
     numbers = {
         "booking": detail["booking"],
-        "by": _one_line(str(detail.get("by") or "Roost")),
+        "by": one_line(str(detail.get("by") or "Roost")),
         "start": _at(detail["start_at"], zone),
         "end": _at(detail.get("old_end_at") or detail["end_at"], zone),
         "gpus": len(detail.get("gpu_uuids") or ()) or detail.get("gpus", 0),
@@ -42,7 +45,7 @@ def message_of(
         numbers["end"] = _at(detail["end_at"], zone)
     subject = say(language, f"notice.{kind if kind in MESSAGES else 'other'}", **numbers)
     lines = [subject]
-    purpose = _one_line(str(detail.get("purpose") or ""))
+    purpose = one_line(str(detail.get("purpose") or ""))
     if purpose and kind != "booking_maintenance":
         lines.append(say(language, "notice.purpose", purpose=purpose))
     if kind in RULES:
@@ -60,7 +63,3 @@ def message_of(
 
 def _at(seconds: float, zone: tzinfo) -> str:
     return datetime.fromtimestamp(seconds, zone).strftime("%Y-%m-%d %H:%M")
-
-
-def _one_line(text: str) -> str:
-    return printable(text.encode("utf-8", "surrogatepass"))[:LONGEST]

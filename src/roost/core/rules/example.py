@@ -123,6 +123,12 @@ EXAMPLE = """\
 # [bookings.slots]                # what its words for times of the day mean, where not as usual
 # "上午" = "08:00-12:00"
 
+# Which jobs people are told of (roost notify: what of it goes where).
+# [notices]
+# long_wait = "1h"                # started after waiting so long; "0s": never
+# long_run = "10m"                # ended well after running so long; "0s": each
+# time_limit = "15m"              # told so long before its walltime is over; "0s": never
+
 # Signing in to the page by OpenID Connect, besides PAM. Without this table: PAM alone.
 # [oidc]
 # issuer = "https://login.example.org/realms/lab"

@@ -20,6 +20,7 @@ from roost.core.rules.load_times import (
     bookings_of,
     days_of,
     idle_reclaim_of,
+    notices_of,
     periods_of,
     windows_of,
 )
@@ -100,6 +101,7 @@ def _rules(top: Table, base: Rules) -> Rules:
         windows=windows_of(top.table("windows"), known, periods),
         idle_reclaim=idle_reclaim_of(top.table("idle_reclaim"), base.idle_reclaim, known),
         bookings=bookings_of(top.table("bookings"), base.bookings),
+        notices=notices_of(top.table("notices"), base.notices),
         oidc=oidc_of(top.table("oidc")),
     )
     top.close()

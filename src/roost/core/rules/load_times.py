@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from roost.core.model import PriorityClass
 from roost.core.rules.load_sheets import aliases_of, slots_of
-from roost.core.rules.model import BookingRules, Days, IdleReclaim, Window
+from roost.core.rules.model import BookingRules, Days, IdleReclaim, NoticeRules, Window
 from roost.core.rules.periods import PeriodError, parse_dates, parse_span, parse_term, reserved
 from roost.core.rules.read import Table, shown
 
@@ -152,6 +152,18 @@ def bookings_of(table: Table, base: BookingRules) -> BookingRules:
     )
     table.close()
     return found
+
+
+def notices_of(table: Table, base: NoticeRules) -> NoticeRules:
+    long_wait_s = table.span("long_wait", base.long_wait_s)
+    long_run_s = table.span("long_run", base.long_run_s)
+    time_limit_s = table.span("time_limit", base.time_limit_s)
+    table.close()
+    return NoticeRules(
+        base.long_wait_s if long_wait_s is None else long_wait_s,
+        base.long_run_s if long_run_s is None else long_run_s,
+        base.time_limit_s if time_limit_s is None else time_limit_s,
+    )
 
 
 def gpu_hours(table: Table, key: str) -> float | None:

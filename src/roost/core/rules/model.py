@@ -175,6 +175,16 @@ class BookingRules:
 
 
 @dataclass(frozen=True, slots=True)
+class NoticeRules:
+    """When a job is worth a notice: it started after waiting `long_wait_s`, ended well after
+    `long_run_s`, or its walltime is over in `time_limit_s`. 0: never, always, never."""
+
+    long_wait_s: float = 3600.0
+    long_run_s: float = 600.0
+    time_limit_s: float = 900.0
+
+
+@dataclass(frozen=True, slots=True)
 class IgnoreRule:
     """Processes that are shown but do not count as a foreign occupation of a GPU."""
 
@@ -229,4 +239,5 @@ class Rules:
     windows: Mapping[str, Window] = field(default_factory=dict)
     idle_reclaim: IdleReclaim = IdleReclaim()
     bookings: BookingRules = BookingRules()
+    notices: NoticeRules = NoticeRules()
     oidc: OidcRules | None = None

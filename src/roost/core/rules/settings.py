@@ -96,6 +96,15 @@ def settings_of(rules: Rules) -> Settings:
             "repeat_horizon": format_duration(booked.repeat_horizon_s),
         },
     )
+    told = rules.notices
+    found |= _under(
+        ("notices",),
+        {
+            "long_wait": format_duration(told.long_wait_s),
+            "long_run": format_duration(told.long_run_s),
+            "time_limit": format_duration(told.time_limit_s),
+        },
+    )
     found |= _under(("bookings", "aliases"), dict(booked.aliases))
     found |= _under(("bookings", "slots"), dict(booked.slots))
     if rules.oidc is not None:

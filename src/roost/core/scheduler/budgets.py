@@ -156,6 +156,13 @@ class Budgets:
             budget / GPU_S, used / GPU_S, planned / GPU_S, need / GPU_S, self._month_end, room_s
         )
 
+    def used_s(self, now: float) -> dict[Key, float]:
+        """GPU seconds of this month by class and person, also by what runs."""
+        used = dict(self._used)
+        for use in self._running.values():
+            used[use.key] = used.get(use.key, 0) + _amount(use.units, now - use.since)
+        return {key: units / GPU_S for key, units in used.items()}
+
     def next_change(self, now: float) -> float | None:
         return self._month_end if self.any and now < self._month_end < NEVER else None
 

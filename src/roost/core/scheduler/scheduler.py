@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from roost.core.model import Job, JobState
+from roost.core.model import Job, JobState, PriorityClass
 from roost.core.scheduler.apply import Changes
 from roost.core.scheduler.decisions import Decision, Wait
 from roost.core.scheduler.eligibility import Begins
@@ -74,6 +74,10 @@ class Scheduler:
         if out or not all(isinstance(event, TimeReached) for event in events):
             self._future = None
         return out
+
+    def budgets_used_s(self) -> dict[tuple[PriorityClass, str], float]:
+        """GPU seconds of this month by class and person, as of the last step."""
+        return self._state.budgets.used_s(self._state.now)
 
     def next_time(self) -> float | None:
         """When a TimeReached could change something though nothing happens; None: never."""

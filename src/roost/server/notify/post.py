@@ -21,6 +21,7 @@ import msgspec
 import structlog
 from sqlalchemy import Connection
 
+from roost.core.notices.kinds import ON, is_urgent, topic_of
 from roost.core.notices.message import message_of
 from roost.core.notices.quiet import allowed_at
 from roost.server.intents import Keep
@@ -135,11 +136,12 @@ class Post:
         made = []
         for notice in new:
             to = settings.recipient(notice["user"])
-            wanted = to is not None and not to.off & {"all", notice["kind"]}
             # What lies far back was made while no mail was set up.
-            if to is None or not wanted or notice["at"] < now - OLD_S:
+            if to is None or not _wanted(to, notice) or notice["at"] < now - OLD_S:
                 continue
-            made.append(Parcel(notice=notice["id"], channel=MAIL, next_at=self._when(to, now)))
+            made.append(
+                Parcel(notice=notice["id"], channel=MAIL, next_at=self._when(to, notice, now))
+            )
         through = new[-1]["id"]
 
         def write(connection: Connection) -> None:
@@ -147,16 +149,18 @@ class Post:
 
         self._write(Keep(write))
 
-    def _when(self, to: Recipient, now: float) -> float:
+    def _when(self, to: Recipient, notice: Mapping[str, Any], now: float) -> float:
+        if is_urgent(notice["kind"], notice["detail"]):
+            return now
         return allowed_at(now, to.quiet, self._zone())
 
     def _one(self, settings: MailSettings, parcel: Parcel, notice: Mapping[str, Any]) -> None:
         now = self._clock()
         to = settings.recipient(notice["user"])
-        if to is None or to.off & {"all", notice["kind"]} or now > _useful_until(notice):
+        if to is None or not _wanted(to, notice) or now > _useful_until(notice):
             self._put(_replace(parcel, state=outbox.LATE))
             return
-        at = self._when(to, now)
+        at = self._when(to, notice, now)
         recent = [one for one in self._sent.get(to.address, ()) if one > now - 3600.0]
         self._sent[to.address] = recent
         if len(recent) >= MOST_AN_HOUR:
@@ -205,10 +209,15 @@ class Post:
         self._write(Keep(write))
 
 
+def _wanted(to: Recipient, notice: Mapping[str, Any]) -> bool:
+    topic = topic_of(notice["kind"])
+    return topic in ON and not to.off & {"all", notice["kind"], topic}
+
+
 def _useful_until(notice: Mapping[str, Any]) -> float:
     """A reminder is of no use when its time is over."""
     detail = notice["detail"]
-    if notice["kind"] in ("booking_starts", "booking_ends"):
+    if notice["kind"] in ("booking_starts", "booking_ends", "job_time_limit"):
         return float(detail["end_at"])
     return float(notice["at"]) + LATE_S
 
