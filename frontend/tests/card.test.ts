@@ -10,6 +10,7 @@ function holder(given: Partial<Holder>): Holder {
     gpu_index: 0, gpu_uuid: 'GPU-0', pid: 1, user: 'li', group: 'lab', kind: 'session', container: null, job: null, booking: null,
     memory_bytes: 10 * GIB, command: 'python train.py', since: '2026-12-02T09:00:00Z', idle_s: null, right: null, reason: null,
     until: null, ignored: false, lawful: true, reason_text: null, sign: null, remedy: null, sure: null, start_ticks: 1, uid: 1000,
+    workers: [], owner_evidence: null, owner_sure: null, free: null, candidates: [], checks: [],
     ...given,
   };
 }
@@ -17,7 +18,8 @@ function holder(given: Partial<Holder>): Holder {
 function gpu(given: Partial<Gpu>): Gpu {
   return {
     index: 0, uuid: 'GPU-0', name: 'NVIDIA A100-SXM4-80GB', memory_total_bytes: 80 * GIB, memory_used_bytes: 40 * GIB, memory_reserved_bytes: 0,
-    utilisation_percent: 50, temperature_c: 60, temperature_slowdown_c: 90, power_w: 200, power_limit_w: 400, health: 'ok', health_text: null,
+    utilisation_percent: 50, temperature_c: 60, temperature_slowdown_c: 90, power_w: 200, power_limit_w: 400,
+    memory_utilisation_percent: 30, sm_clock_mhz: 1410, fan_percent: null, mig_mode: false, health: 'ok', health_text: null,
     holders: [], drained: false, drain_reason: null, ...given,
   };
 }

@@ -224,21 +224,6 @@ export interface components {
              */
             dry_run: boolean;
         };
-        /** CheckOut */
-        CheckOut: {
-            /** Part */
-            part: string;
-            /** Subject */
-            subject: string;
-            /** Code */
-            code: string;
-            /** State */
-            state: string;
-            /** Text */
-            text: string;
-            /** Remedy */
-            remedy: string | null;
-        };
         /** ClosedOut */
         ClosedOut: {
             /** Booking */
@@ -349,6 +334,13 @@ export interface components {
             jobs: components["schemas"]["DrainJobOut"][];
             /** Bookings */
             bookings: components["schemas"]["DrainBookingOut"][];
+        };
+        /** DrainedOut */
+        DrainedOut: {
+            /** Done */
+            done: boolean;
+            /** Gpu Uuid */
+            gpu_uuid: string;
         };
         /** DrainsOut */
         DrainsOut: {
@@ -487,6 +479,8 @@ export interface components {
             memory_reserved_bytes: number | null;
             /** Utilisation Percent */
             utilisation_percent: number | null;
+            /** Memory Utilisation Percent */
+            memory_utilisation_percent: number | null;
             /** Temperature C */
             temperature_c: number | null;
             /** Temperature Slowdown C */
@@ -495,6 +489,12 @@ export interface components {
             power_w: number | null;
             /** Power Limit W */
             power_limit_w: number | null;
+            /** Sm Clock Mhz */
+            sm_clock_mhz: number | null;
+            /** Fan Percent */
+            fan_percent: number | null;
+            /** Mig Mode */
+            mig_mode: boolean | null;
             /** Health */
             health: string;
             /** Health Text */
@@ -511,7 +511,7 @@ export interface components {
             /** State */
             state: string;
             /** Checks */
-            checks: components["schemas"]["CheckOut"][];
+            checks: components["schemas"]["roost__server__api__operate_models__CheckOut"][];
             /** Roost */
             roost: string;
             /** Server */
@@ -554,7 +554,10 @@ export interface components {
             /** Memory Bytes */
             memory_bytes: number | null;
         };
-        /** HolderOut */
+        /**
+         * HolderOut
+         * @description Of others' processes `command` is the program alone.
+         */
         HolderOut: {
             /** Gpu Index */
             gpu_index: number;
@@ -607,6 +610,18 @@ export interface components {
             start_ticks: number | null;
             /** Uid */
             uid: number | null;
+            /** Workers */
+            workers: number[];
+            /** Owner Evidence */
+            owner_evidence: string | null;
+            /** Owner Sure */
+            owner_sure: string | null;
+            /** Free */
+            free: string | null;
+            /** Candidates */
+            candidates: number[];
+            /** Checks */
+            checks: components["schemas"]["roost__server__api__shown__CheckOut"][];
         };
         /** JobOut */
         JobOut: {
@@ -756,6 +771,10 @@ export interface components {
             agent: boolean;
             /** Groups */
             groups: string[];
+            /** Role */
+            role: string;
+            /** Signed In */
+            signed_in: boolean;
         };
         /** QueueOut */
         QueueOut: {
@@ -1411,6 +1430,30 @@ export interface components {
             forecast_unknown: components["schemas"]["UnknownOut"] | null;
             /** Startable Now */
             startable_now: number | null;
+        };
+        /** CheckOut */
+        roost__server__api__operate_models__CheckOut: {
+            /** Part */
+            part: string;
+            /** Subject */
+            subject: string;
+            /** Code */
+            code: string;
+            /** State */
+            state: string;
+            /** Text */
+            text: string;
+            /** Remedy */
+            remedy: string | null;
+        };
+        /** CheckOut */
+        roost__server__api__shown__CheckOut: {
+            /** Reason */
+            reason: string;
+            /** Found */
+            found: boolean | null;
+            /** Result */
+            result: string;
         };
         /**
          * Problem

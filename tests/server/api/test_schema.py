@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 
-from roost.core.rules.model import Rules
+from roost.core.rules.model import OidcRules, Rules
 from roost.core.web import web_settings
 from roost.server.api.app import make_app
 from roost.server.api.context import Context
@@ -31,6 +31,9 @@ from roost.server.web.page import Page
 from roost.store.database import open_sqlite
 from tests.server.agent_peer import AgentPeer
 from tests.server.rig import wait_for
+
+# Nobody answers there: a sign-in by it ends as one that was refused.
+RULES = Rules(oidc=OidcRules("http://127.0.0.1:9", "roost", name="Lab"))
 
 
 class _As:
@@ -61,7 +64,7 @@ def apps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
         store = open_sqlite(folder / "roost.db")
         board = Board()
         engine = AgentEngine(folder / "agent.sock", "test")
-        control = Control(store, board, engine, RulesInForce(Rules()))
+        control = Control(store, board, engine, RulesInForce(RULES))
         control.start()
         context = Context(control, board, store, engine, Live(loop), People(), Jobs(), time.time)
         made = make_app(context)
@@ -110,3 +113,12 @@ def test_no_request_makes_it_fail(apps: dict[str, Any], who: str, data: st.DataO
         assert {"type", "title", "status", "detail"} <= set(response.json())
     else:
         case.validate_response(response)
+
+
+@pytest.mark.parametrize("state", ["é" * 20, "a b;c=d" * 3, "\x00" * 12, "\r\nSet-Cookie: a=b", ""])
+def test_no_state_that_a_stranger_makes_up_makes_it_fail(apps: dict[str, Any], state: str) -> None:
+    schema = schemathesis.openapi.from_asgi("/v1/openapi.json", apps["operator"])
+    case = schema["/v1/session/oidc"]["GET"].Case(query={"state": state, "code": "x"})
+    answer = case.call(app=apps["stranger"], headers={"Host": "localhost"}, allow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, ["/#signin=oidc_stale"])
+    assert "set-cookie" not in answer.headers

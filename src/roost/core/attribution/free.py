@@ -69,6 +69,7 @@ class LeftAlone:
     user: str | None
     command: str
     why: Phrase
+    uid: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

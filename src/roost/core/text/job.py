@@ -47,6 +47,10 @@ MESSAGES = {
         "it makes room for a booking, or its own booking ends (rules: {rule})",
         "为预约让出 GPU，或其自身的预约已到期（规则：{rule}）",
     ),
+    "not_started": (
+        "it could not be started; its owner is told why",
+        "无法启动；原因仅其所有者可见",
+    ),
     "preempted": (
         "preempted by job {job}; it did not ask to be queued again",
         "被作业 {job} 抢占；该作业未要求重新排队",

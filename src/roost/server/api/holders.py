@@ -21,6 +21,7 @@ def holder_rows(call: Call, attribution: Attribution) -> list[dict[str, Any]]:
     rows += _given_only(call, attribution, rows)
     rows.sort(key=lambda row: row["gpu_index"])
     for row in rows:
+        row["command"] = command_for(call, row["uid"], row["command"])
         row["since"] = iso(row["since"], zone)
         job = jobs.get(row["job"]) if row["job"] is not None else None
         row["until"] = iso(job.latest_end, zone) if job is not None else None
@@ -28,6 +29,14 @@ def holder_rows(call: Call, attribution: Attribution) -> list[dict[str, Any]]:
             say(call.language, f"attribution.reason_{row['reason']}") if row["reason"] else None
         )
     return rows
+
+
+def command_for(call: Call, uid: int | None, command: str | None) -> str | None:
+    """The command line of a process of that uid: whole for its owner and operators; for others its
+    program alone, as of a job. Arguments are where people write passwords."""
+    if command is None or uid is None or call.person.operator or uid == call.person.uid:
+        return command
+    return command if command.startswith("[") else command.split(" ", 1)[0]
 
 
 def _given_only(

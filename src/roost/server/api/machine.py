@@ -16,9 +16,10 @@ from roost.core.text.agent import say_limit
 from roost.core.text.catalogue import say
 from roost.server.api.access_models import Stranger
 from roost.server.api.context import Call, Caller, answer, call_of, operators_only
-from roost.server.api.holders import holder_rows
+from roost.server.api.holders import command_for, holder_rows
 from roost.server.api.models import (
     DoneOut,
+    DrainedOut,
     DrainIn,
     FreeIn,
     FreeOut,
@@ -234,7 +235,7 @@ def gpu_uuid(call: Call, name: str) -> str:
     raise RefusalError(404, "problem.no_gpu", {"gpu": name}, gpu=name, gpus=names)
 
 
-@router.post("/gpus/{gpu}/drain", response_model=DoneOut)
+@router.post("/gpus/{gpu}/drain", response_model=DrainedOut)
 async def drain(gpu: GpuName, call: Caller, given: DrainIn | None = None) -> Response:
     """Start nothing new on this GPU; what runs goes on. Operators only."""
     operators_only(call)
@@ -244,7 +245,7 @@ async def drain(gpu: GpuName, call: Caller, given: DrainIn | None = None) -> Res
     return answer({"done": True, "gpu_uuid": uuid})
 
 
-@router.post("/gpus/{gpu}/undrain", response_model=DoneOut)
+@router.post("/gpus/{gpu}/undrain", response_model=DrainedOut)
 async def undrain(gpu: GpuName, call: Caller) -> Response:
     """Use this GPU again. Operators only."""
     operators_only(call)
@@ -306,7 +307,7 @@ async def plan(
                     "pid": other.pid,
                     "start_ticks": other.start_ticks,
                     "user": other.user,
-                    "command": other.command,
+                    "command": command_for(call, other.uid, other.command),
                     "text": text_of(other.why, call.language),
                 }
                 for other in found.left

@@ -175,6 +175,8 @@ class Ping(Out):
     time_zone: str
     agent: bool
     groups: list[str]
+    role: str
+    signed_in: bool
 
 
 class RequestOut(Out):
@@ -287,6 +289,10 @@ class FreeOut(Out):
 
 class DoneOut(Out):
     done: bool
+
+
+class DrainedOut(DoneOut):
+    gpu_uuid: str
 
 
 def name_is_fit(name: str) -> bool:

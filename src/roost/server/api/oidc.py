@@ -6,6 +6,7 @@ Both end at a view of the page; a refusal comes back as a code that the page has
 from __future__ import annotations
 
 import math
+import re
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -33,6 +34,7 @@ COOKIE = "roost_oidc_"
 PATH = "/v1/session/oidc"
 WITHIN_S = 60.0
 LASTS_S = 600
+_STATE = re.compile(r"[A-Za-z0-9_-]{12,}")
 
 
 class BeginIn(In):
@@ -84,7 +86,8 @@ async def come_back(
     context: Context = request.app.state.context
     scope = request.scope
     rules = _rules(context, scope)
-    to, name = "/", COOKIE + state[:12]
+    # What is no state of ours names no cookie either: a header could not hold all of it.
+    to, name = "/", COOKIE + state[:12] if _STATE.fullmatch(state) else ""
     try:
         way = context.provider.take(state, request.cookies.get(name, ""))
         to = way.to
@@ -100,7 +103,8 @@ async def come_back(
     else:
         made = _to(scope, to)
         await open_for(request, made, person, "oidc")
-    made.delete_cookie(name, path=f"{scope[PREFIX]}{PATH}")
+    if name:
+        made.delete_cookie(name, path=f"{scope[PREFIX]}{PATH}")
     return made
 
 

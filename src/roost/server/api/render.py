@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
-from roost.core.model import Gpu
+from roost.core.model import EndReason, Gpu
 from roost.core.scheduler.decisions import Reason, Wait
 from roost.core.text.catalogue import say
 from roost.core.text.forecast import render_unknown
@@ -27,6 +27,7 @@ from roost.store.records import JobRecord
 
 _json = msgspec.json.Encoder()
 MAX_KEPT = 20_000
+_OF_THE_OWNER = ("path", "command", "step")
 
 
 @functools.cache
@@ -83,6 +84,13 @@ def said_of(job: JobRecord, language: str, time_zone: str) -> str:
         except (KeyError, ImportError, IndexError, ValueError):
             return job.text
     return job.text
+
+
+def _tells_paths(job: JobRecord) -> bool:
+    """Whether the sentence names its owner's files, or what was to be run."""
+    if job.said is None:
+        return job.end_reason is EndReason.LAUNCH_FAILED
+    return not job.said.numbers.keys().isdisjoint(_OF_THE_OWNER)
 
 
 class Jobs:
@@ -179,7 +187,9 @@ def job_json(
         "exit_code": job.exit_code,
         "signal": job.signal,
         "end_reason": job.end_reason.value if job.end_reason else None,
-        "text": said_of(job, language, time_zone),
+        "text": said_of(job, language, time_zone)
+        if private or not _tells_paths(job)
+        else say(language, "job.not_started"),
         "gpu_s": round(job.gpu_s, 3),
         "energy_j": None if job.energy_j is None else round(job.energy_j, 3),
         "mean_utilisation_percent": mean,

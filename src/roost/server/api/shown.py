@@ -9,7 +9,15 @@ from pydantic import Field
 from roost.server.api.shapes import Out
 
 
+class CheckOut(Out):
+    reason: str
+    found: bool | None
+    result: str
+
+
 class HolderOut(Out):
+    """Of others' processes `command` is the program alone."""
+
     gpu_index: int
     gpu_uuid: str
     pid: int | None
@@ -34,6 +42,12 @@ class HolderOut(Out):
     sure: str | None
     start_ticks: int | None
     uid: int | None
+    workers: list[int]
+    owner_evidence: str | None
+    owner_sure: str | None
+    free: str | None
+    candidates: list[int]
+    checks: list[CheckOut]
 
 
 class GpuOut(Out):
@@ -44,10 +58,14 @@ class GpuOut(Out):
     memory_used_bytes: int | None
     memory_reserved_bytes: int | None
     utilisation_percent: int | None
+    memory_utilisation_percent: int | None
     temperature_c: int | None
     temperature_slowdown_c: int | None
     power_w: float | None
     power_limit_w: float | None
+    sm_clock_mhz: int | None
+    fan_percent: int | None
+    mig_mode: bool | None
     health: str
     health_text: str | None
     holders: list[HolderOut]
