@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from roost.core.rules.model import Rules
 from roost.server.api import pieces
@@ -44,6 +44,17 @@ class Rig:
 
 
 @dataclass(frozen=True)
+class _Holder:
+    uid: int | None
+
+
+@dataclass(frozen=True)
+class _Held:
+    holders: tuple[_Holder, ...]
+    gpus: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
 class _Job:
     id: int
     uid: int
@@ -67,13 +78,26 @@ def test_those_without_jobs_share_one_and_operators_share_one() -> None:
     assert len(rig.made) == 2
 
 
-def test_status_and_holders_are_made_once_for_each_language() -> None:
+def test_status_and_holders_are_made_once_for_each_language_and_for_operators() -> None:
     rig = Rig()
     for person in (ANN, BOB, EVE, ROOT):
         for language in ("en", "zh"):
             rig.of(person, "status", language)
             rig.of(person, "who", language)
-    assert len(rig.made) == 4
+    assert len(rig.made) == 8
+    assert {name for _, name in rig.made} == {"ann", "root"}
+
+
+def test_whose_processes_hold_a_gpu_shares_their_arguments_with_nobody() -> None:
+    rig = Rig()
+    gpus: tuple[Any, ...] = (_Held((_Holder(ANN.uid), _Holder(None))),)
+    rig.board.attribution = cast(Any, _Held(holders=(), gpus=gpus))
+    for topic in ("status", "who"):
+        said = [rig.of(person, topic) for person in (ROOT, ANN, BOB, EVE)]
+        assert said[2] is said[3]
+        assert len({id(one) for one in said}) == 3
+        for name, one in zip(("root", "ann", "bob"), said, strict=False):
+            assert f'"for":"{name}"'.encode() in one.data
 
 
 def test_a_change_a_new_rule_or_a_second_makes_it_anew() -> None:

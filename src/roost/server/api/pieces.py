@@ -34,7 +34,8 @@ class Piece:
 
 @dataclass(slots=True)
 class _Now:
-    """One topic in one state. `owners` have jobs; None: so many that everybody's list differs."""
+    """One topic in one state. `owners` have jobs, or processes on GPUs; None: so many jobs that
+    everybody's list differs."""
 
     version: int
     rules: RulesInForce
@@ -84,6 +85,10 @@ class Pieces:
                 jobs = board.live()
                 many = len(jobs) > MOST_JOBS
                 now.owners = None if many else frozenset(job.uid for job in jobs)
+            elif topic in ("status", "who") and board.attribution is not None:
+                gpus = board.attribution.gpus
+                uids = {holder.uid for gpu in gpus for holder in gpu.holders}
+                now.owners = frozenset(uid for uid in uids if uid is not None)
             self._now[topic] = now
         return now
 
@@ -97,8 +102,9 @@ class Pieces:
 
 
 def _whose(person: Person, topic: str, now: _Now) -> str:
-    """Only jobs have what is not for everybody; who has none reads what everybody reads."""
-    if topic != "jobs":
+    """Of jobs and processes the arguments are their owners'; who has none reads what everybody
+    reads."""
+    if topic not in ("jobs", "status", "who"):
         return "anybody"
     if now.owners is None:
         return f"{'operator ' if person.operator else ''}{person.uid}"
