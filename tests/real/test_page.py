@@ -130,15 +130,22 @@ def test_a_job_is_submitted_seen_on_its_gpu_and_cancelled(
     look.sign_in("rpg-ann")
     page.get_by_role("link", name="Queue").click()
     page.get_by_role("button", name="Submit a job").click()
-    page.get_by_label("Command").fill("sleep 600")
+    page.get_by_label("Command").fill("echo seed=$SEED user=$USER; sleep 600")
     page.get_by_label("Time limit").fill("2h")
     page.get_by_label("Name").fill("from-the-page")
+    page.get_by_text("Variables, a share of a GPU, group").click()
+    page.get_by_label("Variables").fill("SEED=1\nno variable")
+    page.get_by_role("button", name="Submit", exact=True).click()
+    page.get_by_text("Not NAME=VALUE: no variable").wait_for()
+    page.get_by_label("Variables").fill("SEED=7 or so")
+    assert look.violations() == []
     page.get_by_role("button", name="Submit", exact=True).click()
     page.wait_for_url("**/roost/jobs/*")
     number = int(page.url.rsplit("/", 1)[1])
     job = running.wait_state(number, "RUNNING")
     assert job["user"] == "rpg-ann"
     assert job["request"]["walltime_s"] == 7200
+    page.get_by_text("seed=7 or so user=rpg-ann").wait_for()
     page.get_by_role("button", name="Cancel this job").click()
     text = page.get_by_role("dialog").last.inner_text()
     assert f"Job {number} of rpg-ann runs on GPU" in text

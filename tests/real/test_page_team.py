@@ -58,7 +58,7 @@ def running(built: None, port: int) -> Iterator[rig.Daemon]:
             yield made
 
 
-def seed(path: Path, gpus: list[str], now: float) -> None:
+def seed(path: Path, gpus: list[str], now: float, people: dict[str, str] = PEOPLE) -> None:
     """Three weeks of a lab: busy days, quiet nights and Sundays, a gap of a night, a process that
     nobody is known for."""
     owner = path.stat()
@@ -71,7 +71,7 @@ def seed(path: Path, gpus: list[str], now: float) -> None:
         day = math.exp(-(((when.hour - 15) / 5.5) ** 2))
         busy = (0.25 + 0.7 * day) * (0.45 if when.weekday() > 4 else 1.0)
         for place, gpu in enumerate(gpus):
-            name, group = list(PEOPLE.items())[(place + hour // 7200) % 5]
+            name, group = list(people.items())[(place + hour // 7200) % len(people)]
             if place < round(busy * len(gpus)):
                 key = UsageKey(hour, gpu, name, group, 9, "regular")
                 usage[key] = UsageAmount(held_s=3600.0, observed_s=3600.0, busy_s=2900.0 * busy)
@@ -82,7 +82,12 @@ def seed(path: Path, gpus: list[str], now: float) -> None:
     with store.write() as connection:
         ledger.add_usage(connection, usage)
         ledger.add_readings(connection, {}, readings)
-        made = [job(900 + n, now - 9e4, now - 8e4, started_at=now - 9e4 + n * 60) for n in range(9)]
+        names = list(people)
+        made = [
+            job(900 + n, now - 9e4, now - 8e4, started_at=now - 9e4 + n * 60,
+                user=names[n % 5], group=people[names[n % 5]], name=f"sweep-{n}")
+            for n in range(9)
+        ]  # fmt: skip
         job_rows.add_jobs(connection, made)
         job_rows.add_attempts(
             connection,

@@ -147,7 +147,7 @@ function Waits({ team }: { team: Team }) {
   return (
     <div className={ui.scroll} tabIndex={0} role="region" aria-label={t('team.waits')}>
       {parts.map(({ head, rows }) => (
-        <table key={head} className={ui.table}>
+        <table key={head} className={`${ui.table} ${styles.waits}`}>
           <thead><tr>
             <th>{head}</th><th className={ui.number}>{t('team.jobs')}</th>
             <th className={ui.number}>{t('team.median')}</th><th className={ui.number}>{t('team.p90')}</th>
