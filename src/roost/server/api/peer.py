@@ -15,12 +15,11 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
 from roost.core.rules import who
 from roost.core.rules.model import Rules
 from roost.core.text.printable import printable
 from roost.server.intents import Person
+from roost.server.web.patience import PatientProtocol
 from roost.wire.frames import peer_credentials
 
 REMEMBER_S = 30.0
@@ -33,7 +32,7 @@ MAX_MESSAGE_BYTES = 24 * 1024 * 1024
 _connections: Counter[int] = Counter()
 
 
-class PeerProtocol(HttpToolsProtocol):
+class PeerProtocol(PatientProtocol):
     """uvicorn's HTTP protocol with (pid, uid, gid) of the caller in the scope.
 
     Nobody but root has more than `MOST_CONNECTIONS` for long: those above are told so (`CROWDED` in

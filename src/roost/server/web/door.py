@@ -31,6 +31,7 @@ from roost.server.web.access import (
     csrf_of,
 )
 from roost.server.web.page import Page
+from roost.server.web.protocol import CONNECTION, MOST_OF_ACCOUNT
 
 MOST_SIGN_IN_BYTES = 16 * 1024
 SAFE = ("GET", "HEAD", "OPTIONS")
@@ -148,6 +149,12 @@ class Door:
         signed = self._signed(scope["method"], headers, is_public)
         if signed is not None:
             scope[SIGNED] = signed
+            record, connection = signed.record, scope.get(CONNECTION)
+            if connection is not None and not connection.belongs_to(record.uid):
+                raise RefusalError(
+                    429, "door.too_many_connections", {"limit": MOST_OF_ACCOUNT},
+                    user=record.user, limit=MOST_OF_ACCOUNT,
+                )  # fmt: skip
         elif not is_public:
             raise RefusalError(401, "signin.not_signed_in")
         await (self._small if is_public else self._api)(scope, receive, send)

@@ -1,46 +1,58 @@
 """HTTP over TCP as it is safe to offer to a network: few connections of one place, none slow.
 
-Beside what the socket's protocol cuts off (heads and messages without end), a head must come within
-seconds and a whole request within a minute. Knows connections, not who is signed in.
+Beside what the socket's protocol cuts off (heads and messages without end, readers that do not
+read), a head must come within seconds and a whole request within a minute. Whole teams sit behind
+one address: a connection by which somebody is signed in counts for that account instead. The door
+says who that is; nothing else is known here of people.
 """
 
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections import Counter
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
-
 from roost.core.web import account_of_address, literal
+from roost.server.web.patience import PatientProtocol
 
 MOST_OF_ONE = 512
+MOST_OF_ACCOUNT = 256
 MOST = 4_096
 HEAD_S = 15.0
 REQUEST_S = 60.0
 MAX_HEAD_BYTES = 64 * 1024
 MAX_MESSAGE_BYTES = 24 * 1024 * 1024
-_connections: Counter[str] = Counter()
+# What the kernel takes for a reader before it is known whether he reads; it would take megabytes.
+MOST_SENT_AHEAD_BYTES = 256 * 1024
+CONNECTION = "roost.connection"
+_connections: Counter[str | int] = Counter()
+"""By address of strangers, and by account (uid) of who is signed in."""
 
 
-class WebProtocol(HttpToolsProtocol):
+class WebProtocol(PatientProtocol):
     """uvicorn's HTTP protocol with limits. A loopback address (a proxy, a tunnel) stands for many
-    people, and has no limit but that of all."""
+    people, and has no limit but that of all; a connection of it is an account's for one request."""
 
-    _place: str | None = None
+    _place: str | int | None = None
+    _address = ""
+    _shared = False
     _timer: asyncio.TimerHandle | None = None
     _in_head = True
     _taken = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        sock: Any = transport.get_extra_info("socket")
+        if sock is not None:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST_SENT_AHEAD_BYTES)
         host = self.client[0] if self.client else ""
         address = literal(host)
-        shared = address is not None and address.is_loopback
-        self._place = account_of_address(host)
-        _connections[self._place] += 1
+        self._shared = address is not None and address.is_loopback
+        self._address = account_of_address(host)
+        self._count_for(self._address)
         full = _connections.total() > MOST
-        if full or (not shared and _connections[self._place] > MOST_OF_ONE):
+        if full or (not self._shared and _connections[self._address] > MOST_OF_ONE):
             transport.abort()
             return
         self._within(HEAD_S)
@@ -48,11 +60,35 @@ class WebProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         self._stop_timer()
+        self._count_for(None)
+
+    def belongs_to(self, uid: int) -> bool:
+        """Whether this request of that account's may be answered: not where it has too many."""
+        if self._place in (uid, None):
+            return True
+        if uid != 0 and _connections[uid] >= MOST_OF_ACCOUNT:
+            return False
+        self._count_for(uid)
+        return True
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        scope: Any = self.scope
+        scope[CONNECTION] = self
+
+    def on_response_complete(self) -> None:
+        if self._shared and self._place is not None:
+            self._count_for(self._address)
+        super().on_response_complete()
+
+    def _count_for(self, place: str | int | None) -> None:
         if self._place is not None:
             _connections[self._place] -= 1
             if _connections[self._place] <= 0:
                 del _connections[self._place]
-            self._place = None
+        self._place = place
+        if place is not None:
+            _connections[place] += 1
 
     def data_received(self, data: bytes) -> None:
         if self._in_head and self._taken == 0 and self._timer is None:
