@@ -6,7 +6,6 @@ frozen) and copy a dict by one call, which the interpreter does at one stroke.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -15,11 +14,10 @@ from roost.core.model import Gpu
 from roost.core.observation import Observation
 from roost.core.rules.model import Rules
 from roost.core.rules.read import RulesProblem
+from roost.server.readings import Readings
 from roost.store.bookings import BookingRecord
 from roost.store.records import JobRecord
 from roost.wire.messages import HostFacts
-
-RAW_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,21 +36,9 @@ class RulesInForce:
     mistakes: tuple[RulesProblem, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One raw reading of one GPU. None: the card does not say."""
-
-    at: float
-    gpu_uuid: str
-    utilisation_percent: int | None
-    memory_used_bytes: int | None
-    power_w: float | None
-    temperature_c: int | None
-
-
 @dataclass
 class Board:
-    """`samples`: the raw readings of the last hour, oldest first, each look together."""
+    """`readings`: those of the last hour."""
 
     jobs: dict[int, JobRecord] = field(default_factory=dict)
     bookings: Mapping[int, BookingRecord] = field(default_factory=dict)
@@ -64,25 +50,14 @@ class Board:
     gpus: dict[str, Gpu] = field(default_factory=dict)
     drained: dict[str, str] = field(default_factory=dict)
     trouble: str = ""
-    samples: deque[tuple[Sample, ...]] = field(default_factory=deque)
+    readings: Readings = field(default_factory=Readings)
     listeners: list[Callable[[frozenset[str], tuple[JobRecord, ...]], None]] = field(
         default_factory=list
     )
 
     def seen(self, observation: Observation) -> None:
-        """Keeps the raw readings of this look, and lets go of those older than an hour."""
-        at = observation.taken_at
-        self.samples.append(
-            tuple(
-                Sample(
-                    at, gpu.uuid, gpu.utilisation_percent, gpu.memory_used_bytes, gpu.power_w,
-                    gpu.temperature_c,
-                )
-                for gpu in observation.gpus
-            )
-        )  # fmt: skip
-        while self.samples and (not self.samples[0] or self.samples[0][0].at < at - RAW_S):
-            self.samples.popleft()
+        """Keeps the raw readings of this look for an hour."""
+        self.readings.add(observation.taken_at, observation.gpus)
 
     def live(self) -> list[JobRecord]:
         """Live jobs, by number."""
