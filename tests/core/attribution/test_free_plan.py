@@ -57,7 +57,9 @@ def test_a_member_ends_their_own_only() -> None:
         operator=False,
     )
     assert [p.pid for p in made.processes] == [200]
-    assert [(left.pid, left.why.code) for left in made.left] == [(100, "free_not_yours")]
+    assert [(left.pid, left.uid, left.why.code) for left in made.left] == [
+        (100, process(100, "alice", 0).uid, "free_not_yours")
+    ]
 
 
 def test_jobs_are_cancelled_and_not_killed() -> None:

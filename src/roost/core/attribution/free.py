@@ -69,7 +69,7 @@ class LeftAlone:
     user: str | None
     command: str
     why: Phrase
-    uid: int | None = None
+    uid: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +117,10 @@ def free_plan(
             why = _refusal(facts, holder, explained, evidence, own)
             if why is not None:
                 left.append(
-                    LeftAlone(facts.pid, facts.start_ticks, holder.user, command_of(facts), why)
-                )
+                    LeftAlone(
+                        facts.pid, facts.start_ticks, holder.user, command_of(facts), why, facts.uid
+                    )
+                )  # fmt: skip
             elif holder.job is not None:
                 known = jobs.get(holder.job)
                 pids = (*(known.pids if known else ()), facts.pid)
