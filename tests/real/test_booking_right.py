@@ -99,3 +99,38 @@ def test_who_is_still_on_a_booked_gpu_is_told_and_by_rule_ended_and_nobody_else_
         roost.wait_state(own, "RUNNING")
         assert elsewhere.poll() is None
         assert told(roost, "booking_in_way") == [mei.name]
+
+
+def test_before_a_maintenance_those_concerned_are_told_and_jobs_leave_and_they_go_on_after_it() -> (
+    None
+):
+    rules = CLASSES + 'background_notice = "3s"\n'
+    with (
+        rig.accounts("lin", "mei", "wu", prefix="right-") as (lin, mei, wu),
+        rig.daemon("--simulate", "2xA100", rules=rules) as roost,
+    ):
+        roost.cli(lin.name, "book", "--gpu", "1", "--for", "1h")
+        beside = roost.run(lin.name, "--", "sleep", "600")
+        runs = roost.run(wu.name, "--", "sleep", "600")
+        assert roost.wait_state(runs, "RUNNING")["gpu_indices"] == [0]
+        when = ("--from", soon(10), "--for", "1h")
+        roost.cli("root", "book", "--maintenance", "--gpu", "0", "--purpose", "fan", *when)
+        crosses = roost.run(mei.name, "--time", "30m", "--", "true")
+        rig.wait_for(
+            lambda: sorted(told(roost, "booking_maintenance")) == [mei.name, wu.name],
+            f"who has a job there, or waits for it, is told: {told(roost, 'booking_maintenance')}",
+        )
+        roost.wait_state(runs, "PENDING")
+        text = roost.cli(mei.name, "why", str(crosses)).stdout
+        assert "GPU 0 under maintenance from" in text, text
+        rig.wait_for(
+            lambda: (
+                "GPU 0 under maintenance until" in roost.cli(mei.name, "why", str(crosses)).stdout
+            ),
+            "it has begun",
+        )
+        assert roost.job(runs)["state"] == roost.job(crosses)["state"] == "PENDING"
+        roost.cli("root", "book", "extend", "2", "--until", soon(2))
+        roost.wait_state(runs, "RUNNING")
+        assert roost.job(beside)["state"] == "RUNNING"
+        assert sorted(told(roost, "booking_maintenance")) == [mei.name, wu.name]

@@ -10,7 +10,7 @@ from roost.core.attribution.model import Attribution, RightCode
 from roost.core.bookings.assign import assign
 from roost.core.model import JobState
 from roost.core.scheduler.events import BookingsChanged
-from roost.server.bookings import occupied
+from roost.server.bookings import ahead, occupied
 from roost.server.bookings.room import site_of, table_of
 from roost.server.engines.base import Engine
 from roost.server.work import Work
@@ -63,7 +63,7 @@ def _one(work: Work, engine: Engine, record: BookingRecord) -> None:
         return
     occupied.look(work, engine, record)
     if record.maintenance:
-        _ahead(work, record)
+        ahead.tell(work, record)
         return
     starts, ends = record.starts_at, record.ends_at
     early_s = rules.reminder_s
@@ -75,19 +75,6 @@ def _one(work: Work, engine: Engine, record: BookingRecord) -> None:
         books.notice(now, "ends", record, f"{ends}")
     if starts <= now and record.used_at is None:
         _unused(work, record)
-
-
-def _ahead(work: Work, record: BookingRecord) -> None:
-    """A maintenance soon: told to whoever has a job or a booking, and to those who wait."""
-    books, now = work.books, work.now
-    notice_s = work.rules.rules.bookings.maintenance_notice_s
-    if not notice_s or now < record.starts_at - notice_s:
-        return
-    people = {job.uid: job.user for job in work.jobs.values()}
-    people |= {one.uid: one.user for one in books.records.values() if not one.maintenance}
-    for uid, user in sorted(people.items()):
-        told = _replace(record, uid=uid, user=user)
-        books.notice(now, "maintenance", told, f"{record.starts_at}")
 
 
 def _unused(work: Work, record: BookingRecord) -> None:
