@@ -20,7 +20,7 @@ function gpu(given: Partial<Gpu>): Gpu {
     index: 0, uuid: 'GPU-0', name: 'NVIDIA A100-SXM4-80GB', memory_total_bytes: 80 * GIB, memory_used_bytes: 40 * GIB, memory_reserved_bytes: 0,
     utilisation_percent: 50, temperature_c: 60, temperature_slowdown_c: 90, power_w: 200, power_limit_w: 400,
     memory_utilisation_percent: 30, sm_clock_mhz: 1410, fan_percent: null, mig_mode: false, health: 'ok', health_text: null,
-    holders: [], drained: false, drain_reason: null, ...given,
+    holders: [], drained: false, drain_reason: null, bookings: [], free_until: null, ...given,
   };
 }
 
@@ -32,6 +32,15 @@ test('free is well, not drained, and without a holder that counts', () => {
   expect(isFree(gpu({ holders: [holder({})] }))).toBe(false);
   expect(isFree(gpu({ drained: true }))).toBe(false);
   expect(isFree(gpu({ health: 'lost' }))).toBe(false);
+});
+
+test('who has it booked now takes it, who has it next ends what is free, booked memory neither', () => {
+  const booking = { booking: 7, user: 'mei', start: '2026-12-02T09:00:00Z', end: '2026-12-02T10:00:00Z', on: true, maintenance: false, gpu_memory_bytes: null };
+  expect(cardOf(gpu({ bookings: [booking] }), none, 'li')).toMatchObject({ free: false, booked: { user: 'mei' }, next: null });
+  expect(cardOf(gpu({ bookings: [{ ...booking, on: false }] }), none, 'li')).toMatchObject({ free: true, booked: null, next: { user: 'mei' } });
+  expect(cardOf(gpu({ bookings: [{ ...booking, gpu_memory_bytes: GIB }] }), none, 'li')).toMatchObject({ free: true, booked: null });
+  const there = cardOf(gpu({ bookings: [booking], holders: [holder({ user: 'mei', kind: 'booking', booking: 7 })] }), none, 'li');
+  expect(there).toMatchObject({ free: false, booked: null });
 });
 
 test('processes of one job are one holding, with their memory together and the first start', () => {

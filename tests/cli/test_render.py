@@ -62,6 +62,41 @@ def test_status_in_ascii_where_the_locale_has_no_utf8():
     ]
 
 
+def booking(start: str, end: str, on: bool, **more: Any) -> dict[str, Any]:
+    day = NOW[:11]
+    return {
+        "booking": 7, "user": "li", "start": f"{day}{start}+01:00", "end": f"{day}{end}+01:00",
+        "on": on, "maintenance": False, "gpu_memory_bytes": None, **more,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (booking("17:00", "18:30", True), "li has it booked until 18:30"),
+        (booking("17:00", "18:30", True, maintenance=True), "maintenance until 18:30"),
+        (booking("17:30", "18:30", False), "free until 17:30"),
+        (booking("17:30", "18:30", False, maintenance=True), "free until 17:30, then maintenance"),
+        (booking("17:00", "18:30", True, gpu_memory_bytes=1 << 30), "free; li has it booked until"),
+    ],
+)
+def test_status_says_who_has_a_gpu_booked_now_and_next(found: dict[str, Any], said: str):
+    view = context()
+    gpu = {**STATUS["gpus"][1], "bookings": [found]}
+    whole = found["maintenance"] or found["gpu_memory_bytes"] is None
+    gpu["free_until"] = found["start"] if whole and not found["on"] else None
+    head, line = status.render({**STATUS, "gpus": [gpu]}, view.terminal, view.say)
+    assert line.split("GiB  ")[1].startswith(said), line
+    assert head.startswith("gpu1  0 of" if found["on"] and whole else "gpu1  1 of")
+
+
+def test_status_says_who_has_a_gpu_next_that_somebody_is_on():
+    view = context()
+    gpu = {**STATUS["gpus"][0], "bookings": [booking("17:40", "18:30", False)]}
+    line = status.render({**STATUS, "gpus": [gpu]}, context(columns=200).terminal, view.say)[1]
+    assert line.endswith("alice job 42, until 17:40; li has it booked from 17:40 on")
+
+
 def test_wide_terminals_show_every_holder():
     view = context(columns=200)
     line = status.render(STATUS, view.terminal, view.say)[3]

@@ -11,6 +11,7 @@ import pytest
 
 from tests.real import rig
 from tests.real.booking_rig import Cards, at_a_prompt, notices, soon, told
+from tests.real.cases_rig import ZH
 
 pytestmark = [
     pytest.mark.root,
@@ -123,6 +124,7 @@ def test_before_a_maintenance_those_concerned_are_told_and_jobs_leave_and_they_g
         roost.wait_state(runs, "PENDING")
         text = roost.cli(mei.name, "why", str(crosses)).stdout
         assert "GPU 0 under maintenance from" in text, text
+        assert ", then maintenance" in roost.cli(mei.name, "status").stdout
         rig.wait_for(
             lambda: (
                 "GPU 0 under maintenance until" in roost.cli(mei.name, "why", str(crosses)).stdout
@@ -130,6 +132,11 @@ def test_before_a_maintenance_those_concerned_are_told_and_jobs_leave_and_they_g
             "it has begun",
         )
         assert roost.job(runs)["state"] == roost.job(crosses)["state"] == "PENDING"
+        assert "maintenance until" in roost.cli(mei.name, "status").stdout
+        assert "维护中" in roost.cli(mei.name, "status", environment=ZH).stdout
+        zero, one = roost.json(mei.name, "status")["gpus"]
+        assert [(row["booking"], row["on"]) for row in zero["bookings"]] == [(2, True)]
+        assert [(row["user"], row["on"]) for row in one["bookings"]] == [(lin.name, True)]
         roost.cli("root", "book", "extend", "2", "--until", soon(2))
         roost.wait_state(runs, "RUNNING")
         assert roost.job(beside)["state"] == "RUNNING"

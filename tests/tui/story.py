@@ -148,6 +148,7 @@ class Story:
         self.holders: list[dict[str, Any]] = []
         self.health: dict[int, str] = {}
         self.drained: dict[int, str] = {}
+        self.bookings: dict[int, list[dict[str, Any]]] = {}
         self.driver_state = "simulated"
         self.driver_remedy: str | None = None
         self.me = "alice"
@@ -236,6 +237,7 @@ class Story:
             "drained": n in self.drained,
             "drain_reason": self.drained.get(n),
             "holders": here,
+            "bookings": self.bookings.get(n, []),
         }
 
     def ping(self) -> dict[str, Any]:

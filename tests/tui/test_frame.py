@@ -16,7 +16,7 @@ from roost.tui.picture import picture_of
 from roost.tui.scene import Lost, Scene
 from roost.tui.view import View
 from tests.tui.scenes import drawn, picture, scene
-from tests.tui.story import GIB, NOON, Story, holder, job
+from tests.tui.story import GIB, NOON, Story, holder, iso, job
 
 LOOKS = [(Look("dark"), "en"), (Look("light"), "zh"), (Look("mono", ascii_only=True), "en")]
 SIZES = [(80, 24), (200, 50), (40, 8), (20, 5), (120, 36), (81, 25), (300, 90)]
@@ -206,3 +206,18 @@ def test_a_drained_gpu_with_a_job_still_shows_whose_it_is() -> None:
     story = Story(1)
     story.drained[0] = "new fan"
     assert "alice    job 41" in drawn(scene(story, history_s=0))
+
+
+def test_a_booked_gpu_is_not_free_and_the_next_booking_ends_what_is() -> None:
+    story = Story(3)
+    story.holders, story.jobs = [], []
+    row = {"booking": 7, "user": "li", "maintenance": False, "gpu_memory_bytes": None}
+    story.bookings[0] = [{**row, "start": iso(NOON - 60), "end": iso(NOON + 3600), "on": True}]
+    story.bookings[1] = [{**row, "start": iso(NOON + 1800), "end": iso(NOON + 7200), "on": False}]
+    story.bookings[2] = [{**story.bookings[0][0], "maintenance": True}]
+    now = picture(story)
+    assert [gpu.free for gpu in now.gpus] == [False, True, False]
+    shown = drawn(scene(story, history_s=0))
+    assert shown.count("booked by li") == 3, "as a holder, on the time line, and as what comes"
+    assert shown.count("maintenance") == 2
+    assert "free               14:32" in shown

@@ -463,6 +463,26 @@ export interface components {
             /** To */
             to: string;
         };
+        /**
+         * GpuBookingOut
+         * @description A booking of the GPU that is `on` now, or begins within a day.
+         */
+        GpuBookingOut: {
+            /** Booking */
+            booking: number;
+            /** User */
+            user: string;
+            /** Start */
+            start: string;
+            /** End */
+            end: string;
+            /** On */
+            on: boolean;
+            /** Maintenance */
+            maintenance: boolean;
+            /** Gpu Memory Bytes */
+            gpu_memory_bytes: number | null;
+        };
         /** GpuOut */
         GpuOut: {
             /** Index */
@@ -505,6 +525,13 @@ export interface components {
             drained: boolean;
             /** Drain Reason */
             drain_reason: string | null;
+            /**
+             * Bookings
+             * @default []
+             */
+            bookings: components["schemas"]["GpuBookingOut"][];
+            /** Free Until */
+            free_until: string | null;
         };
         /** HealthOut */
         HealthOut: {

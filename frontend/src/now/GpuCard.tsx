@@ -69,9 +69,21 @@ function Who({ card }: { card: Card }) {
           {card.freeUntil ? t('card.free_until', { time: clock(card.freeUntil) }) : t('card.free')}
         </p>
       )}
+      {card.booked && <Booked one={card.booked} />}
       {counted.slice(0, SHOWN).map((each) => <Holder key={`${each.kind} ${each.job} ${each.user}`} each={each} />)}
+      {card.next && !card.booked && (!card.free || card.next.maintenance) && <Booked one={card.next} />}
       {counted.length > SHOWN && <p className={styles.quiet}>{t('card.more', { count: counted.length - SHOWN })}</p>}
     </div>
+  );
+}
+
+function Booked({ one }: { one: NonNullable<Card['booked']> }) {
+  const { t } = useWords();
+  const clock = useClock();
+  const time = clock(one.on ? one.end : one.start);
+  if (one.maintenance) return <p className={styles.drainedText}>{t(one.on ? 'card.maintenance' : 'card.maintenance_next', { time })}</p>;
+  return (
+    <p className={styles.quiet}>{t(one.on ? 'card.booked' : 'card.booked_next', { time, user: one.user })}</p>
   );
 }
 

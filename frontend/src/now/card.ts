@@ -2,6 +2,8 @@
 // free. The same reading as `roost status`. Knows no drawing and no language.
 import type { Gpu, Holder, Job } from '../api/types';
 
+type Booked = Gpu['bookings'][number];
+
 export interface Holding {
   user: string | null;
   kind: Holder['kind'];
@@ -20,6 +22,9 @@ export interface Card {
   gpu: Gpu;
   /** Takes new work now, and nobody who counts is on it. */
   free: boolean;
+  /** Who has it booked now, where that is not told by a holder; and next. */
+  booked: Booked | null;
+  next: Booked | null;
   well: boolean;
   freeUntil: string | null;
   holdings: Holding[];
@@ -29,8 +34,20 @@ export interface Card {
 }
 
 export function isFree(gpu: Gpu): boolean {
-  return gpu.health === 'ok' && !gpu.drained && gpu.holders.every((holder) => holder.ignored);
+  return gpu.health === 'ok' && !gpu.drained && !bookedNow(gpu) && gpu.holders.every((holder) => holder.ignored);
 }
+
+/** Who has the whole GPU booked for now, or its maintenance. */
+export function bookedNow(gpu: Gpu): Booked | null {
+  return gpu.bookings.find((one) => one.on && isWhole(one)) ?? null;
+}
+
+/** Who has it next. */
+export function bookedNext(gpu: Gpu): Booked | null {
+  return gpu.bookings.find((one) => !one.on && isWhole(one)) ?? null;
+}
+
+const isWhole = (one: Booked): boolean => one.maintenance || one.gpu_memory_bytes === null;
 
 const later = (a: string | null, b: string | null): string | null =>
   a && b ? (Date.parse(a) >= Date.parse(b) ? a : b) : null;
@@ -81,11 +98,14 @@ export function cardOf(gpu: Gpu, jobs: ReadonlyMap<number, Job>, me: string): Ca
   const held = holdings(gpu.holders, jobs);
   const counted = held.filter((each) => !each.ignored);
   const first = counted[0];
+  const now = bookedNow(gpu);
   return {
     gpu,
     free: isFree(gpu),
     well: gpu.health === 'ok',
-    freeUntil: (gpu as Gpu & { free_until?: string | null }).free_until ?? null,
+    freeUntil: gpu.free_until,
+    booked: now && counted.some((each) => each.booking === now.booking && each.kind === 'booking') ? null : now,
+    next: bookedNext(gpu),
     holdings: held,
     mine: counted.some((each) => each.user === me),
     until: first ? counted.slice(1).reduce((at, each) => later(at, each.until), first.until) : null,

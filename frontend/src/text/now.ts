@@ -27,6 +27,10 @@ export const now = {
 
   'card.free': ['free', '空闲'],
   'card.free_until': ['free until {{time}}', '空闲至 {{time}}'],
+  'card.booked': ['booked by {{user}} until {{time}}', '{{user}} 已预约，至 {{time}}'],
+  'card.booked_next': ['booked by {{user}} from {{time}} on', '{{user}} 已预约，{{time}} 起'],
+  'card.maintenance': ['maintenance until {{time}}', '维护中，至 {{time}}'],
+  'card.maintenance_next': ['maintenance from {{time}} on', '{{time}} 起维护'],
   'card.drained_why': ['Takes no new work: {{reason}}', '不再接收新作业：{{reason}}'],
   'card.drained_plain': ['Takes no new work', '不再接收新作业'],
   'card.unattributed': ['nobody known', '归属不明'],

@@ -152,9 +152,39 @@ def hot(gpu: Any) -> str:
 
 
 def is_free(gpu: Any) -> bool:
-    """Nobody holds it who counts, it is well, and jobs may start on it."""
+    """Nobody holds it who counts or has booked it now, it is well, and jobs may start on it."""
     holders = any(not holder.get("ignored") for holder in gpu.get("holders") or [])
-    return not holders and gpu.get("health") in WELL and not gpu.get("drained")
+    taken = any(one["on"] and whole(one) for one in gpu.get("bookings") or [])
+    return not holders and not taken and gpu.get("health") in WELL and not gpu.get("drained")
+
+
+def whole(booking: Any) -> bool:
+    """Of the whole GPU, not of its memory."""
+    return bool(booking["maintenance"]) or booking["gpu_memory_bytes"] is None
+
+
+def booked(gpu: Any, now: Any, say: Say) -> list[list[Cell]]:
+    """Who has it booked now, unless that stands there as a holder; and the next, where "free until"
+    does not say so."""
+    found: list[list[Cell]] = []
+    free, next_told = is_free(gpu), False
+    held = {(holder.get("kind"), holder.get("booking")) for holder in gpu.get("holders") or []}
+    for one in gpu.get("bookings") or []:
+        if one["on"] and ("booking", one["booking"]) in held:
+            continue
+        if not one["on"] and next_told:
+            continue
+        next_told = next_told or not one["on"]
+        code = "gpu_maintenance" if one["maintenance"] else "gpu_booked"
+        at = one["end"] if one["on"] else one["start"]
+        text = say(code + ("_until" if one["on"] else "_from"), at=fmt.clock(at, now))
+        if not one["on"] and free and whole(one):
+            continue
+        if one["maintenance"]:
+            found.append([Cell(text, YELLOW)])
+        else:
+            found.append([Cell(one["user"], person=one["user"]), Cell(" " + text)])
+    return found
 
 
 def holding(gpu: Any, now: Any, say: Say) -> list[list[Cell]]:
@@ -169,7 +199,9 @@ def holding(gpu: Any, now: Any, say: Say) -> list[list[Cell]]:
         found.append([Cell(text, YELLOW)])
     if is_free(gpu):
         until = gpu.get("free_until")
-        text = say("free_until", until=fmt.clock(until, now)) if until else say("free")
+        then = next((one for one in gpu.get("bookings") or [] if whole(one)), None)
+        code = "free_until_maintenance" if then and then["maintenance"] else "free_until"
+        text = say(code, until=fmt.clock(until, now)) if until else say("free")
         found.append([Cell(text, GREEN)])
     seen: set[tuple[Any, ...]] = set()
     for holder in gpu.get("holders") or []:
@@ -178,7 +210,7 @@ def holding(gpu: Any, now: Any, say: Say) -> list[list[Cell]]:
             continue
         seen.add(key)
         found.append(one_holder(holder, now, say))
-    return found
+    return found + booked(gpu, now, say)
 
 
 def one_holder(holder: Any, now: Any, say: Say) -> list[Cell]:

@@ -41,6 +41,18 @@ class Holder(TypedDict):
     until: NotRequired[str | None]
 
 
+class GpuBooking(TypedDict):
+    """A booking of a GPU that is `on` now, or begins within a day."""
+
+    booking: int
+    user: str
+    start: str
+    end: str
+    on: bool
+    maintenance: bool
+    gpu_memory_bytes: int | None
+
+
 class GpuStatus(TypedDict):
     index: int
     uuid: str
@@ -54,6 +66,8 @@ class GpuStatus(TypedDict):
     drained: bool
     drain_reason: str | None
     holders: list[Holder]
+    bookings: NotRequired[list[GpuBooking]]
+    free_until: NotRequired[str | None]
 
 
 class Queue(TypedDict):

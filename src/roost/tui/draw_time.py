@@ -63,7 +63,14 @@ def _says_little(gpu: Gpu) -> int:
 
 def _future(gpu: Gpu) -> object:
     processes = tuple((p.user, p.kind) for p in gpu.processes) if not gpu.jobs else ()
-    return (gpu.people, tuple(j.id for j in gpu.jobs), processes, gpu.trouble, gpu.drained)
+    return (
+        gpu.people,
+        tuple(j.id for j in gpu.jobs),
+        processes,
+        gpu.trouble,
+        gpu.drained,
+        gpu.bookings,
+    )
 
 
 def horizon_of(picture: Picture | None, chosen: float | None) -> float:
@@ -147,7 +154,8 @@ def _lane(
     glyphs = scene.look.glyphs
     begin = gpu.since_at
     x0 = past if begin is None else max(0, min(past, int((begin - start) / per_cell)))
-    if gpu.free or ((gpu.trouble or gpu.drained) and not gpu.people):
+    nobody = not gpu.people and not (gpu.booked and gpu.processes)
+    if gpu.free or ((gpu.trouble or gpu.drained or gpu.booked) and nobody):
         row.put("", past, scene.s("text"))
         row.put(glyphs.now, 1, scene.s("now"))
         left = cells - past - 1
@@ -155,7 +163,14 @@ def _lane(
             row.put("", 1, scene.s("text"))
             put_holder(scene, row, gpu, left - 1)
             return
-        _room(scene, row, left)
+        ahead = next(iter(gpu.bookings), None)
+        open_cells = left if ahead is None else int((ahead.start_at - scene.now) / per_cell)
+        if ahead is None or open_cells >= left:
+            _room(scene, row, left)
+            return
+        _room(scene, row, max(0, open_cells))
+        text = scene.t("booked", user=scene.p(ahead.user)) if ahead.user else scene.t("maintenance")
+        row.put(text, left - max(0, open_cells), scene.s("strong"))
         return
     who = gpu.people[0] if gpu.people else ""
     chip = scene.look.chip(who) if who else scene.look.hatched()

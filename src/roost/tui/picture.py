@@ -94,6 +94,16 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class Booked:
+    """A booking of a whole GPU, now (`on`) or next; `user` "" for a maintenance."""
+
+    user: str
+    start_at: float
+    end_at: float
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Gpu:
     """A GPU now. `shares` are (user, kind, bytes) of its memory, largest first; user "" is nobody.
 
@@ -119,11 +129,17 @@ class Gpu:
     people: tuple[str, ...] = ()
     jobs: tuple[Job, ...] = ()
     processes: tuple[Process, ...] = ()
+    bookings: tuple[Booked, ...] = ()
 
     @property
     def free(self) -> bool:
         counted = [each for each in self.processes if not each.ignored]
-        return not (self.people or counted or self.trouble or self.drained)
+        return not (self.people or counted or self.trouble or self.drained or self.booked)
+
+    @property
+    def booked(self) -> Booked | None:
+        """Whose it is now by a booking."""
+        return next((one for one in self.bookings if one.on), None)
 
     @property
     def idle_s(self) -> float | None:
@@ -263,6 +279,16 @@ def _gpu(row: Mapping[str, object], processes: Sequence[Process], jobs: Sequence
         people=tuple(people),
         jobs=held,
         processes=here,
+        bookings=tuple(
+            Booked(
+                "" if one.get("maintenance") else _text(one, "user"),
+                epoch_of(one.get("start")) or 0.0,
+                epoch_of(one.get("end")) or 0.0,
+                one.get("on") is True,
+            )
+            for one in _rows(row, "bookings")
+            if one.get("maintenance") or one.get("gpu_memory_bytes") is None
+        ),
     )
 
 

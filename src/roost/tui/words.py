@@ -68,10 +68,28 @@ def right_text(scene: Scene, process: Process) -> str:
     return word
 
 
+def booked_text(scene: Scene, gpu: Gpu) -> str:
+    """Who has booked it for now, or that it is under maintenance."""
+    one = gpu.booked
+    if one is None:
+        return ""
+    return scene.t("booked", user=scene.p(one.user)) if one.user else scene.t("maintenance")
+
+
 def until_text(scene: Scene, gpu: Gpu, wide: bool) -> tuple[str, str]:
     """(text, role) of when it is free again, or how long it has idled."""
-    if gpu.trouble or gpu.free:
+    if gpu.trouble:
         return "", "dim"
+    if gpu.free or (gpu.booked and not gpu.people):
+        ahead = (
+            gpu.booked.end_at
+            if gpu.booked
+            else min((one.start_at for one in gpu.bookings), default=None)
+        )
+        if ahead is None:
+            return "", "dim"
+        text = moment(ahead, scene.now, scene.zone)
+        return (text if wide or len(text) <= 8 else text[:5]), "text"
     idle = gpu.idle_s
     if idle is not None:
         return scene.t("until.idle", span=span(idle)), "strong"
@@ -126,5 +144,7 @@ def put_holder(scene: Scene, row: Row, gpu: Gpu, width: int) -> None:
         row.put(drained_text(scene, gpu), width, scene.s("strong"))
     elif gpu.free:
         row.put(scene.t("free"), width, scene.s("free"))
+    elif gpu.booked and not (gpu.people or gpu.processes):
+        row.put(booked_text(scene, gpu), width, scene.s("strong"))
     else:
         row.put(holder_text(scene, gpu, width), width, scene.s("text"))

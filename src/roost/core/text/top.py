@@ -37,6 +37,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "col.used": ("UTIL", "利用"),
     "col.minutes": ("LAST {minutes} MIN", "近 {minutes} 分钟"),
     "free": ("free", "空闲"),
+    "booked": ("booked by {user}", "{user} 已预约"),
+    "maintenance": ("maintenance", "维护中"),
     "drained": ("drained", "已停用"),
     "since": ("since {span}", "已占 {span}"),
     "until.idle": ("idle {span}", "闲置 {span}"),

@@ -17,6 +17,7 @@ from roost.server.api.render import iso
 def holder_rows(call: Call, attribution: Attribution) -> list[dict[str, Any]]:
     """Who holds the GPUs: by a process, or by a job that was given one and has not opened it."""
     zone, jobs = call.context.time_zone, call.context.board.jobs
+    bookings = call.context.board.bookings
     rows = who_rows(attribution, call.language)
     rows += _given_only(call, attribution, rows)
     rows.sort(key=lambda row: row["gpu_index"])
@@ -25,6 +26,9 @@ def holder_rows(call: Call, attribution: Attribution) -> list[dict[str, Any]]:
         row["since"] = iso(row["since"], zone)
         job = jobs.get(row["job"]) if row["job"] is not None else None
         row["until"] = iso(job.latest_end, zone) if job is not None else None
+        booking = bookings.get(row["booking"]) if job is None else None
+        if booking is not None:
+            row["until"] = iso(booking.ends_at, zone)
         row["reason_text"] = (
             say(call.language, f"attribution.reason_{row['reason']}") if row["reason"] else None
         )

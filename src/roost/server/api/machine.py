@@ -15,6 +15,7 @@ from roost.core.observation import DriverReading, DriverState, Observation
 from roost.core.text.agent import say_limit
 from roost.core.text.catalogue import say
 from roost.server.api.access_models import Stranger
+from roost.server.api.booked import Booked, free_until
 from roost.server.api.context import Call, Caller, answer, call_of, operators_only
 from roost.server.api.holders import command_for, holder_rows
 from roost.server.api.models import (
@@ -39,6 +40,7 @@ router = APIRouter(prefix="/v1", tags=["machine"])
 GpuName = Annotated[str, Path(max_length=100, description="A GPU's index or UUID")]
 SCAN_S = 60.0
 SLACK_S = 30.0
+_booked = Booked()
 
 
 @router.get("/ping", response_model=Ping | Stranger)
@@ -89,6 +91,7 @@ def status_json(call: Call) -> dict[str, Any]:
     if not board.connected:
         state = "agent_away"
     known = {gpu.uuid: gpu for gpu in observation.gpus} if observation is not None else {}
+    booked = _booked.rows(board.bookings, board.gpus, call.context.clock(), zone)
     return {
         "server": host.server if host else "",
         "driver_version": driver.driver_version if driver else None,
@@ -114,6 +117,8 @@ def status_json(call: Call) -> dict[str, Any]:
                 "drained": gpu.uuid in board.drained,
                 "drain_reason": board.drained.get(gpu.uuid),
                 "holders": [r for r in rows if r["gpu_uuid"] == gpu.uuid],
+                "bookings": booked.get(gpu.uuid, []),
+                "free_until": free_until(booked.get(gpu.uuid, [])),
             }
             for gpu in known.values()
         ],

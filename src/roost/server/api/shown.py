@@ -50,6 +50,18 @@ class HolderOut(Out):
     checks: list[CheckOut]
 
 
+class GpuBookingOut(Out):
+    """A booking of the GPU that is `on` now, or begins within a day."""
+
+    booking: int
+    user: str
+    start: str
+    end: str
+    on: bool
+    maintenance: bool
+    gpu_memory_bytes: int | None
+
+
 class GpuOut(Out):
     index: int
     uuid: str
@@ -71,6 +83,8 @@ class GpuOut(Out):
     holders: list[HolderOut]
     drained: bool
     drain_reason: str | None
+    bookings: list[GpuBookingOut] = Field(default=[])
+    free_until: str | None
 
 
 class QueueOut(Out):
