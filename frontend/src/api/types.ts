@@ -17,6 +17,13 @@ export type Recent = Schemas['RecentOut'];
 export type FreePlan = Schemas['FreePlanOut'];
 export type Team = Schemas['TeamOut'];
 export type Rules = Schemas['RulesOut'];
+export type RulesHistory = Schemas['RulesHistoryOut'];
+export type RulesCheck = Schemas['RulesCheckOut'];
+export type Audit = Schemas['AuditOut'];
+export type Drains = Schemas['DrainsOut'];
+export type Drain = Schemas['DrainOut'];
+export type Users = Schemas['UsersOut'];
+export type Health = Schemas['HealthOut'];
 export type RulesVersion = Schemas['RulesVersionOut'];
 
 export interface Session {

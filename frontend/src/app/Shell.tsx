@@ -15,12 +15,13 @@ import { useMantineColorScheme } from '@mantine/core';
 import styles from './app.module.css';
 import { useMe } from './session';
 
-export const VIEWS: readonly { path: string; code: Code; under: readonly string[] }[] = [
+export const VIEWS: readonly { path: string; code: Code; under: readonly string[]; operators?: true }[] = [
   { path: '/', code: 'nav.now', under: ['/gpus'] },
   { path: '/calendar', code: 'nav.calendar', under: ['/bookings'] },
   { path: '/queue', code: 'nav.queue', under: ['/jobs'] },
   { path: '/team', code: 'nav.team', under: [] },
   { path: '/me', code: 'nav.me', under: [] },
+  { path: '/operate', code: 'nav.operate', under: [], operators: true },
 ];
 
 function isHere(location: string, view: (typeof VIEWS)[number]): boolean {
@@ -54,7 +55,7 @@ export function Shell({ children }: { children: ReactNode }) {
           {t('app.name')}
         </Link>
         <div className={styles.views}>
-          {VIEWS.map((view) => {
+          {VIEWS.filter((view) => me.operator || !view.operators).map((view) => {
             const current = view === here;
             return (
               <Link key={view.path} href={view.path} aria-current={current ? 'page' : undefined}

@@ -1,13 +1,12 @@
 // A card opened: the last hour as lines, every process on it, and what may be done with it.
 import { Button, Drawer } from '@mantine/core';
-import { useMutation } from '@tanstack/react-query';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import { post } from '../api/client';
 import { useRecent } from '../api/queries';
 import type { Holder } from '../api/types';
 import { useMe } from '../app/session';
 import { bytes, celsius, gib, percent, watts } from '../lib/units';
+import { DrainForm } from '../operate/DrainForm';
 import { Mark } from '../ui/Person';
 import { When } from '../ui/When';
 import { useWords } from '../ui/words';
@@ -25,9 +24,7 @@ export default function GpuDrawer({ card, close }: { card: Card; close: () => vo
   const { gpu } = card;
   const [freeing, setFreeing] = useState(false);
   const mayFree = gpu.holders.some((holder) => holder.pid !== null && (me.operator || holder.user === me.user));
-  const drain = useMutation({
-    mutationFn: () => post(`v1/gpus/${gpu.uuid}/${gpu.drained ? 'undrain' : 'drain'}`, gpu.drained ? undefined : { reason: '' }),
-  });
+  const [draining, setDraining] = useState(false);
   return (
     <Drawer opened onClose={close} position="right" size={520} closeButtonProps={{ 'aria-label': t('do.close') }}
       title={<strong>{`${t('word.gpu', { index: gpu.index })} · ${model(gpu.name)}`}</strong>}>
@@ -42,15 +39,15 @@ export default function GpuDrawer({ card, close }: { card: Card; close: () => vo
         <h3>{t('gpu.holders')}</h3>
         {gpu.holders.length === 0 && <p className={styles.note}>{t('gpu.holders_none')}</p>}
         {gpu.holders.map((holder, place) => <Row key={`${holder.pid ?? ''} ${holder.kind} ${place}`} holder={holder} />)}
-        {drain.error && <p className={styles.hand} role="alert">{drain.error.message}</p>}
         <div className={styles.buttons}>
           {mayFree && <Button size="xs" color="red" variant="light" onClick={() => setFreeing(true)}>{t('gpu.free')}</Button>}
-          {me.operator && (
-            <Button size="xs" variant="default" loading={drain.isPending} onClick={() => drain.mutate()}>
-              {gpu.drained ? t('gpu.undrain') : t('gpu.drain')}
+          {me.operator && !draining && (
+            <Button size="xs" variant="default" onClick={() => setDraining(true)}>
+              {gpu.drained ? t('drain.use') : t('gpu.drain')}
             </Button>
           )}
         </div>
+        {draining && <DrainForm gpus={[gpu.uuid]} index={gpu.index} drained={gpu.drained} close={() => setDraining(false)} />}
       </section>
       <History uuid={gpu.uuid} />
       {freeing && <FreeDialog index={gpu.index} uuid={gpu.uuid} close={() => setFreeing(false)} />}

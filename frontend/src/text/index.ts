@@ -2,6 +2,7 @@
 // i18next picks by language, and counts ("_one" is English alone).
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
+import { audit } from './audit';
 import { calendar } from './calendar';
 import { general } from './general';
 import { me } from './me';
@@ -10,7 +11,7 @@ import { operate } from './operate';
 import { queue } from './queue';
 import { team } from './team';
 
-export const MESSAGES = { ...general, ...now, ...queue, ...calendar, ...me, ...team, ...operate };
+export const MESSAGES = { ...general, ...now, ...queue, ...calendar, ...me, ...team, ...operate, ...audit };
 export type Code = keyof typeof MESSAGES;
 export type Language = 'en' | 'zh';
 

@@ -11,7 +11,7 @@ export const now = {
   'now.take': ['Take one:', '立即使用：'],
   'now.queue': ['{{running}} running, {{pending}} waiting', '{{running}} 个运行中，{{pending}} 个排队'],
   'now.no_gpus': ['This server has no GPU that Roost can see', 'Roost 在本服务器上没有看到 GPU'],
-  'now.no_gpus_do': ['roost doctor on the server says why.', '在服务器上运行 roost doctor 可查看原因。'],
+  'now.no_gpus_do': ['An operator sees why under Operate, Health.', '管理员可在“管理 → 健康”中查看原因。'],
   'now.agent_away': ['Roost cannot see the server just now', 'Roost 暂时看不到服务器的状态'],
   'now.reboot': [
     'The driver was updated under what runs. Nothing new can use a GPU until the server is rebooted.',
@@ -63,8 +63,7 @@ export const now = {
   'gpu.holders_none': ['Nobody. It can be taken now.', '无人占用，可立即使用。'],
   'gpu.pid': ['Process', '进程'],
   'gpu.free': ['Free this GPU …', '释放此 GPU …'],
-  'gpu.drain': ['Drain: nothing new starts here', '停用：不再启动新作业'],
-  'gpu.undrain': ['Use it again', '恢复使用'],
+  'gpu.drain': ['Drain: nothing new starts here …', '停用：不再启动新作业 …'],
 
   'free.title': ['Free GPU {{index}}', '释放 GPU {{index}}'],
   'free.will': [

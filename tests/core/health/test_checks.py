@@ -127,7 +127,7 @@ def test_what_needs_a_hand_comes_first() -> None:
 
 def test_every_sentence_can_be_said_and_what_is_wrong_has_a_remedy() -> None:
     said: dict[str, Check] = {}
-    for more, _ in [*WRONG, ({}, None), ({"agent": False}, None),
+    for more, _ in [*WRONG, ({}, None), ({"record_from_at": NOW}, None), ({"agent": False}, None),
                     ({"agent": False, "observation": None}, None),
                     ({"observation": replace(seen(gpu(0)), taken_at=NOW - 90)}, None),
                     ({"observation": replace(seen(gpu(0)), taken_at=NOW + 60)}, None)]:  # fmt: skip

@@ -89,7 +89,7 @@ def _store(facts: Facts) -> Iterator[Check]:
     elif facts.store_s is None:
         yield Check("store", "store_fails", State.BAD, numbers=(("code", "unreachable"),))
     else:
-        size = "–" if facts.store_bytes is None else f"{facts.store_bytes / (1 << 20):.0f}"
+        size = "–" if facts.store_bytes is None else f"{facts.store_bytes / (1 << 20):.1f}"
         ms = f"{facts.store_s * 1000:.0f}"
         numbers = (("kind", facts.store), ("mib", size), ("ms", ms))
         state = State.WARN if facts.store_s > 1.0 else State.OK
@@ -140,7 +140,7 @@ def _record(facts: Facts) -> Iterator[Check]:
         first = facts.recorded_at if facts.record_from_at is None else facts.record_from_at
         days = max(0, int((facts.now - first) // 86400))
         numbers = (("seconds", max(0, round(late_s))), ("days", days))
-        yield Check("record", "record_ok", State.OK, numbers=numbers)
+        yield Check("record", "record_ok" if days else "record_new", State.OK, numbers=numbers)
     count, seconds = facts.gaps
     if count:
         numbers = (("count", count), ("minutes", max(1, round(seconds / 60))))

@@ -94,6 +94,10 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "The record is {seconds} s old and goes back {days} days.",
         "用量记录截至 {seconds} 秒前，已保存 {days} 天。",
     ),
+    "record_new": (
+        "The record is {seconds} s old and goes back less than a day.",
+        "用量记录截至 {seconds} 秒前，开始不足一天。",
+    ),
     "record_none": (
         "Nothing has been recorded yet.",
         "尚无用量记录。",

@@ -25,7 +25,7 @@ from roost.server.api.rights import role_of
 from roost.store import operate
 
 router = APIRouter(prefix="/v1", tags=["operate"])
-DAY_S = 86400.0
+HOUR_S, DAY_S = 3600.0, 86400.0
 KNOWN_FOR_DAYS = 90
 MOST = 1000
 
@@ -65,13 +65,18 @@ async def users(call: Caller) -> Response:
                 "sessions": signed[name],
                 "tokens": keys[name],
                 "seen_time": iso(seen.get(name) or None, context.time_zone),
-                "used_time": iso(used.get(name), context.time_zone),
+                "used_time": iso(_through(used.get(name), now), context.time_zone),
             }
             for name in sorted(names)[:MOST]
         ]
         return sorted(found, key=lambda one: (-len(one["gpus"]), -one["jobs_waiting"]))
 
     return answer({"users": await context.in_thread(look)})
+
+
+def _through(hour: float | None, now: float) -> float | None:
+    """The end of that hour, or now where it is not over."""
+    return None if hour is None else min(hour + HOUR_S, now)
 
 
 def _held(call: Call) -> dict[str, set[int]]:
