@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Booking, Gpu, Job } from '../src/api/types';
 import { rowsOf } from '../src/calendar/bars';
-import { bodyOf, draftOf, timesOf, typed } from '../src/calendar/draft';
+import { bodyOf, changeOf, draftOf, draftOfBooking, timesOf, typed } from '../src/calendar/draft';
+import { ONCE, ruleOf, ruleRead } from '../src/calendar/repeat';
 import { dayAt, hourAt, HOUR, hoursOf, instantOf, isDay, spanOf, stepAt, stepped } from '../src/calendar/zone';
 
 const BERLIN = 'Europe/Berlin';
@@ -87,5 +88,46 @@ describe('a draft', () => {
       `roost book --gpu 0 --from "2026-12-03 23:00" --until "2026-12-04 03:00" --purpose 'a paper'`);
     expect(typed({ ...draft, chosen: [], count: 2, wait: true }, [])).toBe(
       'roost book -g 2 --from "2026-12-03 23:00" --until "2026-12-04 03:00" --wait');
+  });
+});
+
+describe('a change', () => {
+  const one = booking(5, '2026-10-24T22:30:27Z', '2026-10-25T01:30:00Z', { wanted: 1, gpu_memory_bytes: null, purpose: 'a paper', public: false });
+  const draft = draftOfBooking(one, BERLIN);
+  it('says only what changes, and keeps the seconds of what stays', () => {
+    expect(changeOf(one, draft, 'keep', BERLIN)).toEqual({});
+    expect(changeOf(one, draft, 'any', BERLIN)).toEqual({});
+    expect(changeOf(one, draft, 'these', BERLIN)).toEqual({});
+    expect(changeOf(one, { ...draft, purpose: ' ', public: true }, 'keep', BERLIN)).toEqual({ purpose: '', public: true });
+    expect(changeOf(one, { ...draft, count: 2 }, 'any', BERLIN)).toEqual({ gpus: 2 });
+    expect(changeOf(one, { ...draft, chosen: ['GPU-b'] }, 'these', BERLIN)).toEqual({ chosen: ['GPU-b'] });
+    expect(changeOf(one, { ...draft, untilDay: '2026-10-24' }, 'keep', BERLIN)).toBeNull();
+  });
+  it('does not read the second of two equal hours, where the booking ends, as the first', () => {
+    expect(draft.untilHour).toBe('02:30');
+    expect(changeOf(one, { ...draft, fromHour: '01:00' }, 'keep', BERLIN)).toEqual({
+      start: '2026-10-24T23:00:00.000Z', end: '2026-10-25T01:30:00.000Z' });
+    expect(changeOf(one, { ...draft, untilHour: '04:00' }, 'keep', BERLIN)).toEqual({ end: '2026-10-25T03:00:00.000Z' });
+  });
+  it('is of a share’s memory, in GiB', () => {
+    const share = { ...one, gpu_memory_bytes: 20 * 2 ** 30 };
+    expect(changeOf(share, { ...draftOfBooking(share, BERLIN), memoryGib: 40 }, 'keep', BERLIN)).toEqual({ gpu_memory_bytes: 40 * 2 ** 30 });
+  });
+});
+
+describe('a repetition', () => {
+  it('is a rule of RFC 5545', () => {
+    expect(ruleOf(ONCE)).toBe('');
+    expect(ruleOf({ ...ONCE, every: 'daily' })).toBe('FREQ=DAILY;COUNT=4');
+    expect(ruleOf({ ...ONCE, every: 'weekdays', ends: 'open' })).toBe('FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR');
+    expect(ruleOf({ ...ONCE, every: 'weekly', ends: 'until', until: '2026-12-24' })).toBe('FREQ=WEEKLY;UNTIL=20261224');
+    expect(ruleOf({ ...ONCE, every: 'weekly', ends: 'until' })).toBeNull();
+    expect(ruleOf({ ...ONCE, every: 'weekly', count: 0 })).toBeNull();
+  });
+  it('is read where it is one that can be chosen, its end as a day of the zone', () => {
+    expect(ruleRead('FREQ=DAILY', BERLIN)).toEqual({ kind: 'daily', until: null });
+    expect(ruleRead('FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;UNTIL=20261223T230000Z', BERLIN)).toEqual({ kind: 'weekdays', until: '2026-12-24' });
+    expect(ruleRead('FREQ=WEEKLY;UNTIL=20261224', BERLIN)).toEqual({ kind: 'weekly', until: '2026-12-24' });
+    for (const other of ['FREQ=WEEKLY;INTERVAL=2', 'FREQ=MONTHLY;BYMONTHDAY=1', 'FREQ=WEEKLY;BYDAY=MO', 'nonsense']) expect(ruleRead(other, BERLIN)).toBeNull();
   });
 });

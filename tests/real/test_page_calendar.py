@@ -204,6 +204,11 @@ def test_the_calendar_is_accessible_and_fits(
         assert look.violations() == [], view
         widths = look.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert widths[0] <= widths[1], view
+    look.page.locator("[data-act=change]").click()
+    look.page.locator("[data-change] input[maxlength]").fill("the other paper")
+    look.page.locator("[data-change] button[type=submit]:enabled").wait_for()
+    shot(look, f"change-{name}")
+    assert look.violations() == []
     running.cli("rcal-ann", "book", "cancel", str(number))
     look.context.close()
     assert look.wrong == []

@@ -217,3 +217,92 @@ def test_a_finger_holds_a_booking_before_it_moves_it(
     assert where(running, number, day) == ([1], 4.0, 8.0)
     look.context.close()
     assert look.wrong == []
+
+
+def drawer(look: Look, number: int) -> Any:
+    look.page.goto(f"bookings/{number}")
+    return look.page.get_by_role("dialog")
+
+
+def test_the_drawer_changes_a_booking_makes_it_longer_and_gives_it_away(
+    look: Look, running: rig.Daemon
+) -> None:
+    day = coming(8)
+    number = book(running, "rcm-ann", day, 1, "09:00", "12:00")
+    book(running, "rcm-ben", day, 1, "15:00", "18:00")
+    opened(look, "rcm-ann", "week", day)
+    box = drawer(look, number)
+    box.get_by_role("button", name="Change …").click()
+    assert box.get_by_role("button", name="Change it").is_disabled(), "nothing is changed yet"
+    box.get_by_label("Until, time").fill("14:00")
+    box.get_by_label("Purpose").first.fill("the other paper")
+    box.get_by_text(re.compile("It becomes: GPU 1, .* 09:00 – 14:00. It was: GPU 1")).wait_for()
+    assert look.violations() == []
+    shot(look, "change-light")
+    assert where(running, number, day)[2] == 12.0
+    box.get_by_role("button", name="Change it").click()
+    box.get_by_text(f"Booking {number} is now").wait_for()
+    assert where(running, number, day) == ([1], 9.0, 14.0)
+    box.get_by_role("button", name="Make longer …").click()
+    box.get_by_text("2 h", exact=True).click()
+    box.get_by_role("alert").get_by_text("rcm-ben").wait_for()
+    assert look.violations() == []
+    shot(look, "longer-light")
+    box.locator("[data-offer=shorter]").click()
+    box.get_by_text(f"Booking {number} is now").wait_for()
+    assert where(running, number, day) == ([1], 9.0, 15.0)
+    box.get_by_role("button", name="Give to somebody …").click()
+    box.get_by_label("Account").fill("rcm-ben")
+    box.get_by_text("becomes rcm-ben’s, who is told").wait_for()
+    assert look.violations() == []
+    box.get_by_role("button", name="Give it", exact=True).click()
+    box.get_by_text(f"Booking {number} is rcm-ben’s now").wait_for()
+    box.get_by_text("only rcm-ben").wait_for()
+    assert box.get_by_role("button", name="Change …").count() == 0
+    (one,) = running.json("rcm-ben", "bookings", str(number))["bookings"]
+    assert (one["user"], one["purpose"]) == ("rcm-ben", "the other paper")
+
+
+def test_a_swap_is_asked_for_and_agreed_to_and_a_series_given_up(
+    look: Look, chromium: Any, running: rig.Daemon, port: int
+) -> None:
+    day = coming(9)
+    mine = book(running, "rcm-ann", day, 1, "09:00", "12:00")
+    theirs = book(running, "rcm-ben", day, 2, "14:00", "18:00")
+    opened(look, "rcm-ann", "day", day)
+    box = drawer(look, mine)
+    box.get_by_role("button", name="Swap …").click()
+    box.get_by_label("For which booking").select_option(str(theirs))
+    box.get_by_text(re.compile("rcm-ben is asked. If rcm-ben agrees")).wait_for()
+    assert look.violations() == []
+    shot(look, "swap-light")
+    box.get_by_role("button", name="Ask for the swap").click()
+    box.get_by_text(f"rcm-ben is asked whether booking {theirs}").wait_for()
+    other = Look(chromium, port, timezone_id=ELSEWHERE, **LOOKS["light"])
+    opened(other, "rcm-ben", "day", day)
+    box = drawer(other, theirs)
+    box.get_by_text(f"rcm-ann would like to swap booking {mine}").wait_for()
+    box.get_by_role("button", name="See what it would do").click()
+    box.get_by_text("change their owners at once").wait_for()
+    shot(other, "swap-agree-light")
+    box.get_by_role("button", name="Swap", exact=True).click()
+    box.get_by_text("have changed owners").wait_for()
+    other.context.close()
+    assert other.wrong == []
+    rows = running.json("rcm-ann", "bookings", str(mine), str(theirs))["bookings"]
+    assert {one["booking"]: one["user"] for one in rows} == {mine: "rcm-ben", theirs: "rcm-ann"}
+    first = running.json(
+        "rcm-ann", "book", "--gpu", "3", "--from", f"{day} 09:00", "--for", "1h",
+        "--repeat", "FREQ=DAILY;COUNT=3",
+    )["bookings"][0]["booking"]  # fmt: skip
+    box = drawer(look, first)
+    box.get_by_text("every day until").wait_for()
+    box.get_by_role("button", name="Cancel this booking").click()
+    box.get_by_label("And the 2 that follow it").check()
+    box.get_by_text("So are 2 after it:").wait_for()
+    assert look.violations() == []
+    shot(look, "series-light")
+    box.get_by_role("button", name="Cancel all of them").click()
+    box.get_by_text("3 bookings are cancelled").wait_for()
+    left = running.json("rcm-ann", "bookings", "--user", "rcm-ann")["bookings"]
+    assert not [one for one in left if one["series"] == first and one["state"] == "booked"]

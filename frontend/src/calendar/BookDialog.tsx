@@ -1,6 +1,6 @@
 // Booking by a form, prefilled by a drag: says what it will take before it does, what is free instead
 // where there is no room, and the same as a command to learn from.
-import { Button, Checkbox, Modal, NumberInput, TextInput } from '@mantine/core';
+import { Button, Checkbox, Modal, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, type FormEvent } from 'react';
 import { post } from '../api/client';
@@ -16,6 +16,7 @@ import type { Row } from './bars';
 import type { Wish } from './CalendarView';
 import styles from './calendar.module.css';
 import { bodyOf, draftOf, typed, type Body, type Draft } from './draft';
+import { HowMany, TimeFields, WhichGpus } from './Fields';
 import { Refused, type Offer } from './Refused';
 import { useTimes } from './times';
 
@@ -66,26 +67,11 @@ export function BookDialog({ wish, rows, jobs, close, done }: {
   return (
     <Modal opened onClose={close} size="lg" title={<strong>{t('book.title')}</strong>} closeButtonProps={{ 'aria-label': t('do.close') }}>
       <form className={queue.form} onSubmit={send}>
-        <div className={styles.four}>
-          <TextInput type="date" label={t('book.from_day')} value={draft.fromDay} data-autofocus onChange={(event) => set({ fromDay: event.currentTarget.value })} />
-          <TextInput type="time" label={t('book.from_hour')} value={draft.fromHour} onChange={(event) => set({ fromHour: event.currentTarget.value })} />
-          <TextInput type="date" label={t('book.until_day')} value={draft.untilDay} onChange={(event) => set({ untilDay: event.currentTarget.value })} />
-          <TextInput type="time" label={t('book.until_hour')} value={draft.untilHour} onChange={(event) => set({ untilHour: event.currentTarget.value })} />
-        </div>
+        <TimeFields draft={draft} set={set} />
         <div className={styles.gpus}>
           <Choice label={t('word.gpu_word')} value={these ? 'these' : 'any'} onChange={(value) => setThese(value === 'these')}
             options={[{ value: 'any', label: t('book.any') }, { value: 'these', label: t('book.these') }]} />
-          {these ? (
-            <fieldset className={styles.which}>
-              <legend className={ui.hidden}>{t('book.which')}</legend>
-              {rows.map(({ gpu }) => (
-                <Checkbox key={gpu.uuid} label={String(gpu.index)} aria-label={t('word.gpu', { index: gpu.index })} checked={draft.chosen.includes(gpu.uuid)}
-                  onChange={(event) => set({ chosen: event.currentTarget.checked ? [...draft.chosen, gpu.uuid] : draft.chosen.filter((each) => each !== gpu.uuid) })} />
-              ))}
-            </fieldset>
-          ) : (
-            <NumberInput aria-label={t('book.count')} min={1} max={rows.length} w={90} value={draft.count} onChange={(value) => set({ count: Number(value) || 1 })} />
-          )}
+          {these ? <WhichGpus draft={draft} set={set} rows={rows} /> : <HowMany draft={draft} set={set} most={rows.length} />}
         </div>
         <TextInput label={t('book.purpose')} description={t('book.purpose_how')} maxLength={500} value={draft.purpose} onChange={(event) => set({ purpose: event.currentTarget.value })} />
         <Checkbox label={t('book.public')} checked={draft.public} onChange={(event) => set({ public: event.currentTarget.checked })} />

@@ -16,7 +16,7 @@ import { useWords } from '../ui/words';
 import { Agenda } from './Agenda';
 import { rowsOf, type Bar } from './bars';
 import { BookDialog } from './BookDialog';
-import { BookingDrawer } from './BookingDrawer';
+import { BookingDrawer, useBooking } from './BookingDrawer';
 import styles from './calendar.module.css';
 import type { Stays } from './shift';
 import { useTimes } from './times';
@@ -40,7 +40,9 @@ export default function CalendarView({ view: given, day: asked, booking }: { vie
   const phone = useMediaQuery('(max-width: 720px)', undefined, { getInitialValueInEffect: false });
   const view = VIEWS.find((each) => each === given) ?? 'week';
   const today = dayAt(now, zone);
-  const day = asked && isDay(asked) ? asked : today;
+  // Behind a booking that is opened lies its own week.
+  const opened = useBooking(booking, NO_BOOKINGS).data;
+  const day = asked && isDay(asked) ? asked : opened?.start ? dayAt(Date.parse(opened.start), zone) : today;
   const span = useMemo(() => spanOf(view, day, zone), [view, day, zone]);
   const status = useLive('status');
   const jobs = useLive('jobs').data?.jobs ?? NO_JOBS;
@@ -105,7 +107,7 @@ export default function CalendarView({ view: given, day: asked, booking }: { vie
         leave={() => { const number = move?.one.booking ?? 0; setMove(null); back(number); }}
         setDone={(next) => { setMove(null); setDone(next); if (next) back(next.after.booking); }} />
       {wish && <BookDialog wish={wish} rows={rows} jobs={jobs} close={() => setWish(null)} done={(one) => { setWish(null); setDone({ after: one, before: null }); }} />}
-      {booking !== undefined && <BookingDrawer number={booking} near={bookings} close={() => history.length > 1 ? history.back() : go('/calendar')} />}
+      {booking !== undefined && <BookingDrawer number={booking} near={bookings} rows={rows} close={() => history.length > 1 ? history.back() : go('/calendar')} />}
     </>
   );
 }

@@ -34,7 +34,7 @@ export function Tray({ rows, move, leave, done, setDone, note }: {
   );
 }
 
-function WayBack({ done: { after, before }, rows, forget }: { done: Done; rows: readonly Row[]; forget: () => void }) {
+export function WayBack({ done: { after, before }, rows, forget }: { done: Done; rows: readonly Row[]; forget: () => void }) {
   const { t } = useWords();
   const said = usePlaceWords(rows);
   const cache = useQueryClient();

@@ -1,5 +1,6 @@
 // A booking as it is being written: what is sent, and the command that says the same.
 import { quoted } from '../queue/draft';
+import type { Booking } from '../api/types';
 import { dayAt, hourAt, instantOf } from './zone';
 
 export interface Draft {
@@ -14,6 +15,20 @@ export interface Draft {
   public: boolean;
   maintenance: boolean;
   wait: boolean;
+  /** Of a share of a GPU: so many GiB of its memory. */
+  memoryGib: number | null;
+}
+
+/** Of a booking that is changed: GPUs as they are, another number, or these. */
+export type Which = 'keep' | 'any' | 'these';
+export interface Change {
+  start?: string;
+  end?: string;
+  gpus?: number;
+  chosen?: readonly string[];
+  gpu_memory_bytes?: number;
+  purpose?: string;
+  public?: boolean;
 }
 
 export interface Body {
@@ -30,8 +45,36 @@ export interface Body {
 export function draftOf(start: number, end: number, chosen: readonly string[], zone: string): Draft {
   return {
     fromDay: dayAt(start, zone), fromHour: hourAt(start, zone), untilDay: dayAt(end, zone), untilHour: hourAt(end, zone),
-    chosen, count: Math.max(1, chosen.length), purpose: '', public: false, maintenance: false, wait: false,
+    chosen, count: Math.max(1, chosen.length), purpose: '', public: false, maintenance: false, wait: false, memoryGib: null,
   };
+}
+
+export function draftOfBooking(one: Booking, zone: string): Draft {
+  const draft = draftOf(Date.parse(one.start ?? ''), Date.parse(one.end ?? ''), one.gpus, zone);
+  return {
+    ...draft, count: one.wanted, purpose: one.purpose ?? '', public: one.public, maintenance: one.maintenance,
+    memoryGib: one.gpu_memory_bytes === null ? null : Math.round(one.gpu_memory_bytes / 2 ** 30),
+  };
+}
+
+/** What is to become of it, and nothing of what stays; null where the times are none. A field says minutes:
+    what it does not change keeps its seconds. */
+export function changeOf(one: Booking, draft: Draft, which: Which, zone: string): Change | null {
+  const times = timesOf(draft, zone);
+  if (!times) return null;
+  const before = draftOfBooking(one, zone);
+  const change: Change = {};
+  const sooner = draft.fromDay !== before.fromDay || draft.fromHour !== before.fromHour;
+  const longer = draft.untilDay !== before.untilDay || draft.untilHour !== before.untilHour;
+  if (sooner) change.start = iso(times.start);
+  // A start alone would move the end with it.
+  if (sooner || longer) change.end = longer ? iso(times.end) : iso(Date.parse(one.end ?? ''));
+  if (which === 'any' && draft.count !== one.wanted) change.gpus = draft.count;
+  if (which === 'these' && !(draft.chosen.length === one.gpus.length && draft.chosen.every((uuid) => one.gpus.includes(uuid)))) change.chosen = draft.chosen;
+  if (draft.memoryGib !== null && draft.memoryGib !== before.memoryGib) change.gpu_memory_bytes = draft.memoryGib * 2 ** 30;
+  if (draft.purpose.trim() !== (one.purpose ?? '')) change.purpose = draft.purpose.trim();
+  if (draft.public !== one.public) change.public = draft.public;
+  return change;
 }
 
 /** The interval in instants; null where a field says none or it ends before it begins. */
