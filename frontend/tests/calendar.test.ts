@@ -88,6 +88,9 @@ describe('a draft', () => {
       `roost book --gpu 0 --from "2026-12-03 23:00" --until "2026-12-04 03:00" --purpose 'a paper'`);
     expect(typed({ ...draft, chosen: [], count: 2, wait: true }, [])).toBe(
       'roost book -g 2 --from "2026-12-03 23:00" --until "2026-12-04 03:00" --wait');
+    expect(typed({ ...draft, user: 'ben' }, [0], { rule: 'FREQ=DAILY;COUNT=4', except: ['2026-12-05'], skip: true })).toBe(
+      `roost book --gpu 0 --from "2026-12-03 23:00" --until "2026-12-04 03:00" --repeat 'FREQ=DAILY;COUNT=4' --except 2026-12-05 --skip --user ben`);
+    expect(bodyOf(draft, BERLIN)).not.toHaveProperty('user');
   });
 });
 

@@ -26,7 +26,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def people() -> Iterator[list[rig.Account]]:
-    with rig.accounts("ann", "ben", prefix="rcm-") as made:
+    with rig.accounts("ann", "ben", "eve", prefix="rcm-") as made:
         for account in made:
             set_password(account.name, PASSWORD)
         yield made
@@ -40,7 +40,7 @@ def port() -> int:
 @pytest.fixture(scope="module")
 def running(people: list[rig.Account], built: None, port: int) -> Iterator[rig.Daemon]:
     words = ("--simulate", "4xA100", "--http", f"127.0.0.1:{port}", "--http-prefix", "/roost")
-    with rig.daemon(*words, rules=RULES) as made:
+    with rig.daemon(*words, rules=RULES + 'operators = ["rcm-eve"]\n') as made:
         yield made
 
 
@@ -306,3 +306,43 @@ def test_a_swap_is_asked_for_and_agreed_to_and_a_series_given_up(
     box.get_by_text("3 bookings are cancelled").wait_for()
     left = running.json("rcm-ann", "bookings", "--user", "rcm-ann")["bookings"]
     assert not [one for one in left if one["series"] == first and one["state"] == "booked"]
+
+
+def test_a_series_shows_its_dates_leaves_out_those_without_room_and_is_for_somebody_else(
+    look: Look, running: rig.Daemon
+) -> None:
+    page, day = look.page, coming(12)
+    book(running, "rcm-ben", coming(13), 3, "09:00", "10:00")
+    opened(look, "rcm-eve", "day", day)
+    free = page.locator("[data-free='3']")
+    free.focus()
+    page.keyboard.press("Enter")
+    box = page.get_by_role("dialog")
+    box.get_by_label("From, time").fill("09:00")
+    box.get_by_label("Until, time").fill("10:00")
+    box.get_by_label("Repeat").select_option("daily")
+    box.locator("[data-date]").nth(3).wait_for()
+    assert box.locator("[data-room=false]").count() == 1
+    assert box.locator(f"[data-date='{coming(13)}'][data-room=false]").count() == 1
+    box.get_by_role("alert").get_by_text("rcm-ben").wait_for()
+    assert look.violations() == []
+    box.get_by_label("Leave out those that have no room").check()
+    box.locator(f"[data-date='{coming(14)}'] input").uncheck()
+    box.get_by_label("For whom").fill("rcm-ann")
+    box.get_by_text("Books 2 times for rcm-ann").wait_for()
+    said = f"--repeat 'FREQ=DAILY;COUNT=4' --except {coming(14)} --skip --user rcm-ann"
+    assert said in box.inner_text()
+    assert look.violations() == []
+    shot(look, "series-new-light")
+    box.get_by_role("button", name="Book", exact=True).click()
+    page.get_by_text("2 bookings are made").wait_for()
+
+    def days() -> list[str]:
+        rows = running.json("rcm-ann", "bookings", "--user", "rcm-ann")["bookings"]
+        return [one["start"][:10] for one in rows if one["made_by"] == "rcm-eve"]
+
+    assert days() == [day, coming(15)]
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("2 bookings are made").wait_for(state="detached")
+    rows = running.json("rcm-ann", "bookings", "--user", "rcm-ann")["bookings"]
+    assert {one["state"] for one in rows if one["made_by"] == "rcm-eve"} == {"cancelled"}

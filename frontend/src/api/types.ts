@@ -59,6 +59,7 @@ export interface Ping {
   user: string;
   uid: number;
   operator: boolean;
+  role: 'viewer' | 'member' | 'lead' | 'operator';
   simulated: boolean;
   time_zone: string;
   groups: string[];

@@ -11,6 +11,8 @@ export interface Me {
   user: string;
   uid: number;
   operator: boolean;
+  /** Leads a group: may handle what is its members'. */
+  lead: boolean;
   timeZone: string;
   server: string;
   roost: string;
@@ -43,6 +45,7 @@ async function find(): Promise<Me | null> {
     user: ping.user,
     uid: ping.uid,
     operator: ping.operator,
+    lead: ping.role === 'lead',
     timeZone: ping.time_zone,
     server: ping.server,
     roost: ping.roost,

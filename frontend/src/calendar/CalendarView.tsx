@@ -106,7 +106,7 @@ export default function CalendarView({ view: given, day: asked, booking }: { vie
       <Tray rows={rows} move={move} note={note} done={done}
         leave={() => { const number = move?.one.booking ?? 0; setMove(null); back(number); }}
         setDone={(next) => { setMove(null); setDone(next); if (next) back(next.after.booking); }} />
-      {wish && <BookDialog wish={wish} rows={rows} jobs={jobs} close={() => setWish(null)} done={(one) => { setWish(null); setDone({ after: one, before: null }); }} />}
+      {wish && <BookDialog wish={wish} rows={rows} jobs={jobs} close={() => setWish(null)} done={(one, count) => { setWish(null); setDone({ after: one, before: null, count }); }} />}
       {booking !== undefined && <BookingDrawer number={booking} near={bookings} rows={rows} close={() => history.length > 1 ? history.back() : go('/calendar')} />}
     </>
   );

@@ -1,6 +1,7 @@
 // Changing a booking by a form: other times, GPUs, purpose. What it would be is asked for every change of
 // a field, and said before anything is done.
 import { Button, Checkbox, NumberInput, TextInput } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { post } from '../api/client';
@@ -35,10 +36,11 @@ export function ChangeForm({ one, rows, leave, done }: {
   const nothing = change !== null && Object.keys(change).length === 0;
   const missing = !timesOf(draft, zone) ? t('book.times_bad') : which === 'these' && !draft.chosen.length ? t('book.none_chosen') : '';
   const path = `v1/bookings/${one.booking}/change`;
+  const [settled] = useDebouncedValue(JSON.stringify(change), 250);
   const would = useQuery({
-    queryKey: ['bookings', 'change', one.booking, change],
-    queryFn: () => post<Booking>(path, { ...change, dry_run: true }),
-    enabled: change !== null && !nothing && !missing,
+    queryKey: ['bookings', 'change', one.booking, settled],
+    queryFn: () => post<Booking>(path, { ...(JSON.parse(settled) as Change), dry_run: true }),
+    enabled: change !== null && !nothing && !missing && settled !== 'null' && settled !== '{}',
     placeholderData: (before) => before,
     retry: false,
     gcTime: 0,
@@ -48,7 +50,7 @@ export function ChangeForm({ one, rows, leave, done }: {
     onSuccess: async (after) => { await cache.invalidateQueries({ queryKey: ['bookings'] }); done(one, after); },
   });
   const error = missing || nothing ? null : act.error ?? would.error;
-  const after = missing || nothing || error ? undefined : would.data;
+  const after = missing || nothing || error || settled !== JSON.stringify(change) ? undefined : would.data;
   function take(offer: Offer) {
     set(draftOfBooking({ ...one, start: offer.start, end: offer.end, gpus: offer.gpus, purpose: draft.purpose, public: draft.public }, zone));
     if (!share) setWhich(sameGpus(offer.gpus, one.gpus) ? 'keep' : 'these');

@@ -12,8 +12,8 @@ import { MovePanel, usePlaceWords } from './MovePanel';
 import { askedOf, placeOf } from './shift';
 import type { Move } from './useGrab';
 
-/** `before`: of a booking that was changed, how it was; of one that was made, null. */
-export interface Done { after: Booking; before: Booking | null }
+/** `before`: of a booking that was changed, how it was; of one that was made, null. `count`: of a series. */
+export interface Done { after: Booking; before: Booking | null; count?: number }
 
 export function Tray({ rows, move, leave, done, setDone, note }: {
   rows: readonly Row[]; move: Move | null; leave: () => void; done: Done | null; setDone: (done: Done | null) => void; note: string;
@@ -34,20 +34,21 @@ export function Tray({ rows, move, leave, done, setDone, note }: {
   );
 }
 
-export function WayBack({ done: { after, before }, rows, forget }: { done: Done; rows: readonly Row[]; forget: () => void }) {
+export function WayBack({ done: { after, before, count = 1 }, rows, forget }: { done: Done; rows: readonly Row[]; forget: () => void }) {
   const { t } = useWords();
   const said = usePlaceWords(rows);
   const cache = useQueryClient();
   const undo = useMutation({
     mutationFn: () => before
       ? post<Booking>(`v1/bookings/${after.booking}/change`, askedOf(placeOf(after), placeOf(before), after.gpu_memory_bytes !== null))
-      : post<Booking>(`v1/bookings/${after.booking}/cancel`),
+      : post<Booking>(`v1/bookings/${after.booking}/cancel`, { series: count > 1 }),
     onSuccess: () => { forget(); return cache.invalidateQueries({ queryKey: ['bookings'] }); },
   });
   return (
     <>
       <span>
-        {after.state === 'waiting' ? t('book.done_wait', { booking: after.booking })
+        {count > 1 ? t('rep.done', { booking: after.booking, count })
+          : after.state === 'waiting' ? t('book.done_wait', { booking: after.booking })
           : t(before ? 'move.done' : 'book.done', { booking: after.booking, place: said(placeOf(after)) })}
       </span>
       {undo.error && <span className={ui.hand}>{undo.error.message}</span>}

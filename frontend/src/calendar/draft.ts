@@ -17,7 +17,12 @@ export interface Draft {
   wait: boolean;
   /** Of a share of a GPU: so many GiB of its memory. */
   memoryGib: number | null;
+  /** Whose it is to be; '' one's own. */
+  user: string;
 }
+
+/** Again and again: a rule of RFC 5545, local dates that are left out, and whether those without room are. */
+export interface Series { rule: string; except: readonly string[]; skip: boolean }
 
 /** Of a booking that is changed: GPUs as they are, another number, or these. */
 export type Which = 'keep' | 'any' | 'these';
@@ -40,12 +45,16 @@ export interface Body {
   public: boolean;
   maintenance: boolean;
   wait: boolean;
+  user?: string;
+  repeat?: string;
+  except?: readonly string[];
+  skip?: boolean;
 }
 
 export function draftOf(start: number, end: number, chosen: readonly string[], zone: string): Draft {
   return {
     fromDay: dayAt(start, zone), fromHour: hourAt(start, zone), untilDay: dayAt(end, zone), untilHour: hourAt(end, zone),
-    chosen, count: Math.max(1, chosen.length), purpose: '', public: false, maintenance: false, wait: false, memoryGib: null,
+    chosen, count: Math.max(1, chosen.length), purpose: '', public: false, maintenance: false, wait: false, memoryGib: null, user: '',
   };
 }
 
@@ -86,21 +95,29 @@ export function timesOf(draft: Draft, zone: string): { start: number; end: numbe
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-export function bodyOf(draft: Draft, zone: string): Body | null {
+export function bodyOf(draft: Draft, zone: string, series: Series | null = null): Body | null {
   const times = timesOf(draft, zone);
   if (!times) return null;
   return {
     start: iso(times.start), end: iso(times.end), gpus: draft.chosen.length || draft.count, chosen: [...draft.chosen],
     purpose: draft.purpose.trim(), public: draft.public, maintenance: draft.maintenance, wait: draft.wait,
+    ...(draft.user.trim() ? { user: draft.user.trim() } : {}),
+    ...(series ? { repeat: series.rule, except: series.except, skip: series.skip } : {}),
   };
 }
 
 /** `indices`: of the chosen ones. */
-export function typed(draft: Draft, indices: readonly number[]): string {
+export function typed(draft: Draft, indices: readonly number[], series: Series | null = null): string {
   const words = ['roost', 'book'];
   if (indices.length) for (const index of indices) words.push('--gpu', String(index));
   else words.push('-g', String(draft.count));
   words.push('--from', `"${draft.fromDay} ${draft.fromHour}"`, '--until', `"${draft.untilDay} ${draft.untilHour}"`);
+  if (series) {
+    words.push('--repeat', quoted(series.rule));
+    for (const day of series.except) words.push('--except', day);
+    if (series.skip) words.push('--skip');
+  }
+  if (draft.user.trim()) words.push('--user', quoted(draft.user.trim()));
   if (draft.purpose.trim()) words.push('--purpose', quoted(draft.purpose.trim()));
   if (draft.public) words.push('--public');
   if (draft.maintenance) words.push('--maintenance');

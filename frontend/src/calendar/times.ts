@@ -8,6 +8,8 @@ import { dayAt, hourAt } from './zone';
 export interface Times {
   /** Start and end for a sentence; the end without its day where it is the same one. */
   range: (start: number, end: number) => { start: string; end: string };
+  /** Hours alone, for a line that says its day. */
+  hours: (start: number, end: number) => string;
   between: (start: number, end: number) => string;
 }
 
@@ -19,5 +21,7 @@ export function useTimes(): Times {
     start: clock(new Date(start), now, zone, language),
     end: dayAt(start, zone) === dayAt(end, zone) ? hourAt(end, zone) : clock(new Date(end), now, zone, language),
   });
-  return { range, between: (start, end) => { const said = range(start, end); return `${said.start} – ${said.end}`; } };
+  const hours = (start: number, end: number) =>
+    `${hourAt(start, zone)} – ${dayAt(start, zone) === dayAt(end, zone) ? hourAt(end, zone) : clock(new Date(end), now, zone, language)}`;
+  return { range, hours, between: (start, end) => { const said = range(start, end); return `${said.start} – ${said.end}`; } };
 }
