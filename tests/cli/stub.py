@@ -45,7 +45,7 @@ class Stub:
                 self.end_headers()
                 self.wfile.write(data)
 
-            do_GET = do_POST = do_DELETE = answer  # noqa: N815
+            do_GET = do_POST = do_PUT = do_DELETE = answer  # noqa: N815
 
             def address_string(self) -> str:
                 return "unix"

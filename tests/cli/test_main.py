@@ -93,6 +93,12 @@ TOKEN: dict[str, Any] = {
     "token": "ab12", "user": "alice", "name": "ci", "scopes": ["read"], "used_time": None,
     "made_time": "2026-12-02T10:00:00+00:00", "expires_time": "2027-03-02T10:00:00+00:00",
 }  # fmt: skip
+CHOICES: dict[str, Any] = {
+    "language": None, "quiet": None, "quiet_now": None, "digest_hour": 8, "time_zone": "UTC",
+    "topics": ["job_failed"], "chosen": [], "services": [], "webhooks": [], "unread": 0,
+    "channels": [{"channel": "mail", "kind": "mail", "name": "", "address": "a@lab.test",
+                  "allowed": True, "trouble": None, "wanted": {"job_failed": "now"}}],
+}  # fmt: skip
 CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "status": ([], {}),
     "who": ([], {}),
@@ -121,6 +127,16 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "token create": ([], {"POST /v1/tokens": TOKEN | {"secret": "roost_x"}}),
     "token list": ([], {"GET /v1/tokens": {"tokens": [TOKEN]}}),
     "token revoke": (["ab12"], {"DELETE /v1/tokens/ab12": {"done": True}}),
+    "notify show": ([], {"GET /v1/notifications": CHOICES}),
+    "notify set": (["--quiet", "none"], {
+        "GET /v1/notifications": CHOICES, "PUT /v1/notifications": CHOICES}),
+    "notify add": ([], {"POST /v1/notifications/channels": CHOICES["channels"][0]}),
+    "notify remove": (["ab"], {"DELETE /v1/notifications/channels/ab": {"done": True}}),
+    "notify test": (["mail"], {
+        "POST /v1/notifications/channels/mail/test": {"sent": True, "problem": None}}),
+    "notify list": ([], {"GET /v1/notices": {"notices": [], "unread": 0}}),
+    "motd": ([], {"GET /v1/motd": {
+        "booking": None, "running": 1, "waiting": 0, "maintenance": [], "unread": 0}}),
     "book": (["--from", "2026-12-03T09:00+00:00", "--for", "1h"], {
         "POST /v1/bookings": {"bookings": [
             {"booking": 1, "state": "booked", "gpu_indices": [0], "start": "", "end": ""}]}}),

@@ -290,6 +290,24 @@ COMMANDS: dict[str, Command] = {
     ),
     "token list": Command("token:listed", options=(JSON,)),
     "token revoke": Command("token:revoke", (Argument("TOKEN", "+"),), (JSON,)),
+    "notify show": Command("notify:show", options=(JSON,)),
+    "notify set": Command(
+        "notify:change",
+        options=(
+            Option("-t --topic", "TOPIC", repeat=True),
+            Option("--as", "HOW", choices=("now", "digest", "off")),
+            Option("-c --channel", "CHANNEL"),
+            Option("--quiet", "HOURS"),
+            Option("--digest-hour", "HOUR", "whole"),
+            Option("--language", "LANGUAGE", choices=("en", "zh")),
+            JSON,
+        ),
+    ),
+    "notify add": Command("notify:add", options=(Option("--name", "NAME"), JSON)),
+    "notify remove": Command("notify:remove", (Argument("CHANNEL", "+"),), (JSON,)),
+    "notify test": Command("notify:test", (Argument("CHANNEL"),), (JSON,)),
+    "notify list": Command("notify:listed", options=(Option("-n --limit", "N", "count"), JSON)),
+    "motd": Command("motd:motd", options=(JSON,)),
     "driver release": Command("control:driver_release", options=(JSON,)),
     "driver hold": Command("control:driver_hold", options=(JSON,)),
     "serve": Command(
@@ -331,6 +349,13 @@ GROUPS = (
             "book import",
             "book export",
             "book feed",
+        ),
+    ),
+    (
+        "notices",
+        (
+            *("notify show", "notify set", "notify add", "notify remove", "notify test"),
+            *("notify list", "motd"),
         ),
     ),
     ("reach", ("token create", "token list", "token revoke")),

@@ -7,6 +7,9 @@ from __future__ import annotations
 STATUS = "server driver_version gpus driver_state driver_remedy simulated time queue"
 IMPORTED = "timezone year notes bookings rejected clashes where names sheets imported"
 MADE = "token user name scopes made_time used_time expires_time secret"
+CHOSEN = (
+    "language quiet quiet_now digest_hour time_zone topics chosen channels services webhooks unread"
+)
 RULES = "version time user text rules problem mistakes settings"
 TRIED = (
     "file version keys server gpus from to jobs waited_s all classes users groups refused never"
@@ -35,6 +38,13 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "free": ("plan", "processes", "memory_before_bytes", "memory_after_bytes"),
     "drain": ("done", "gpu_uuid"),
     "undrain": ("done", "gpu_uuid"),
+    "notify show": tuple(CHOSEN.split()),
+    "notify set": tuple(CHOSEN.split()),
+    "notify add": ("channel", "kind", "name", "address", "allowed", "trouble", "wanted"),
+    "notify remove": ("removed",),
+    "notify test": ("sent", "problem"),
+    "notify list": ("notices", "unread"),
+    "motd": ("booking", "running", "waiting", "maintenance", "unread"),
     "driver release": ("done",),
     "driver hold": ("done",),
     "usage": ("usage", "gaps"),

@@ -261,6 +261,41 @@ class Client:
         answer: dict[str, Any] = self.call("DELETE", f"/v1/tokens/{quote(token)}")
         return answer
 
+    def notifications(self) -> dict[str, Any]:
+        """What the caller is told, how and where."""
+        answer: dict[str, Any] = self.call("GET", "/v1/notifications")
+        return answer
+
+    def choose_notifications(self, choices: Mapping[str, Any]) -> dict[str, Any]:
+        """Replaces the caller's choices: "language", "quiet", "digest_hour", "wanted"."""
+        answer: dict[str, Any] = self.call("PUT", "/v1/notifications", choices)
+        return answer
+
+    def add_channel(self, address: str, name: str = "") -> dict[str, Any]:
+        body = {"address": address, "name": name}
+        answer: dict[str, Any] = self.call("POST", "/v1/notifications/channels", body)
+        return answer
+
+    def remove_channel(self, channel: str) -> dict[str, Any]:
+        target = f"/v1/notifications/channels/{quote(channel)}"
+        answer: dict[str, Any] = self.call("DELETE", target)
+        return answer
+
+    def test_channel(self, channel: str) -> dict[str, Any]:
+        """Sends a test there: "sent", or the "problem"."""
+        target = f"/v1/notifications/channels/{quote(channel)}/test"
+        answer: dict[str, Any] = self.call("POST", target)
+        return answer
+
+    def notices(self, limit: int = 50) -> dict[str, Any]:
+        """The caller's newest notices, newest first, and how many are unread."""
+        answer: dict[str, Any] = self.call("GET", "/v1/notices" + _query(limit=str(limit)))
+        return answer
+
+    def read_notices(self, through: int) -> dict[str, Any]:
+        answer: dict[str, Any] = self.call("POST", "/v1/notices/read", {"through": through})
+        return answer
+
     def audit(self, limit: int | None = None) -> dict[str, Any]:
         """Who did what to whom; for members what concerns themselves."""
         answer: dict[str, Any] = self.call("GET", "/v1/audit" + _query(limit=limit))

@@ -167,7 +167,7 @@ async def _serve(
     post.start()
     context = Context(
         control, board, store, engine, live, People(), Jobs(), time.time, str(config.rules),
-        config.state,
+        config.state, post,
     )  # fmt: skip
     app = make_app(context)
     web = Web(bound, app, context) if bound is not None else None

@@ -58,10 +58,39 @@ def put_parcel(connection: Connection, parcel: Parcel) -> None:
     )  # fmt: skip
 
 
+def due_to(connection: Connection, now: float) -> list[tuple[str, str]]:
+    """Channel and user of each pair that something waits for whose time has come, the one that has
+    waited longest first."""
+    query = (
+        select(outbox.c.channel, notices.c.user)
+        .join(notices, notices.c.id == outbox.c.notice)
+        .where(outbox.c.state == WAITING, outbox.c.next_at <= now)
+        .group_by(outbox.c.channel, notices.c.user)
+        .order_by(func.min(outbox.c.next_at), outbox.c.channel, notices.c.user)
+    )
+    return [(row.channel, row.user) for row in connection.execute(query)]
+
+
+def put_off(connection: Connection, channel: str, until: float) -> None:
+    """Nothing that waits for that channel is tried before."""
+    connection.execute(
+        update(outbox)
+        .where(
+            outbox.c.channel == channel, outbox.c.state == WAITING, outbox.c.next_at < until
+        )
+        .values(next_at=until)
+    )  # fmt: skip
+
+
 def parcels_in(
-    connection: Connection, state: str, until: float, limit: int = 100
+    connection: Connection,
+    state: str,
+    until: float,
+    limit: int = 100,
+    to: tuple[str, str] | None = None,
 ) -> list[tuple[Parcel, Mapping[str, Any]]]:
-    """Those in that state whose time has come by `until`, with their notices, oldest first."""
+    """Those in that state whose time has come by `until`, with their notices, oldest first. `to`:
+    only for that channel and user."""
     query = (
         select(outbox, notices)
         .join(notices, notices.c.id == outbox.c.notice)
@@ -69,6 +98,8 @@ def parcels_in(
         .order_by(outbox.c.next_at, outbox.c.notice)
         .limit(limit)
     )
+    if to is not None:
+        query = query.where(outbox.c.channel == to[0], notices.c.user == to[1])
     found: list[tuple[Parcel, Mapping[str, Any]]] = []
     for row in connection.execute(query):
         parcel = Parcel(**{name: getattr(row, name) for name in Parcel.__struct_fields__})

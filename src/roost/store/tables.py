@@ -365,3 +365,30 @@ outbox = Table(
     Column("error", Text, nullable=False),
     Index("outbox_due", "state", "next_at"),
 )
+
+# What a person wants to be told and where, and which notices were read.
+notify_choices = Table(
+    "notify_choices",
+    metadata,
+    Column("uid", BigInteger, primary_key=True, autoincrement=False),
+    Column("user", Text, nullable=False),
+    Column("language", Text),
+    Column("quiet", Text),
+    Column("digest_hour", Integer, nullable=False),
+    Column("wanted", Text, nullable=False),
+    Column("read_through", BigInteger, nullable=False),
+)
+
+# A person's own ways to be told. `address` is a secret, read to send with and for nothing else.
+notify_channels = Table(
+    "notify_channels",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("uid", BigInteger, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("made_at", Double, nullable=False),
+    Column("trouble", Text, nullable=False),
+    Index("notify_channels_uid", "uid"),
+)

@@ -4,7 +4,7 @@ goes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Any
 
@@ -20,6 +20,7 @@ RULES = {
     "booking_maintenance": "bookings.maintenance_notice",
 }
 HOW_ON = {"booking_in_way": "leave", "booking_occupied": "ask"}
+DIGEST_LINES = 20
 CAN_GIVE_BACK = {"booking_starts", "booking_turn", "booking_given", "booking_made", "booking_moved"}
 
 
@@ -63,3 +64,16 @@ def message_of(
 
 def _at(seconds: float, zone: tzinfo) -> str:
     return datetime.fromtimestamp(seconds, zone).strftime("%Y-%m-%d %H:%M")
+
+
+def digest_of(
+    language: str, said: Sequence[tuple[str, tuple[str, ...]]]
+) -> tuple[str, tuple[str, ...]]:
+    """Many notices as one: their subjects, the first of them that fit."""
+    subjects = [subject for subject, _ in said[:DIGEST_LINES]]
+    more = len(said) - len(subjects)
+    lines = [f"- {one}" for one in subjects]
+    if more:
+        lines.append(say(language, "notice.more", count=more))
+    lines.append(say(language, "notice.digest_see"))
+    return say(language, "notice.digest", count=len(said), first=subjects[0]), tuple(lines)

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 MESSAGES: dict[str, tuple[str, str]] = {
+    "topic_and_as": (
+        "say both: --topic names what, --as how it comes (now, digest, off)",
+        "--topic（内容）和 --as（方式：now、digest、off）须同时写出",
+    ),
+    "no_channel": (
+        "there is no channel {channel} of yours: roost notify show lists them",
+        "你没有渠道 {channel}：可用 roost notify show 查看",
+    ),
     "web": ("{text}", "{text}"),
     # -- the words themselves ------------------------------------------------------------------
     "unknown_command": ("there is no command {word}", "没有命令 {word}"),

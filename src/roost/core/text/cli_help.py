@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from roost.core.text.cli_help_book import MESSAGES as BOOK
+from roost.core.text.cli_help_notify import MESSAGES as NOTIFY
 
 MESSAGES: dict[str, tuple[str, str]] = {
     "usage_word": ("Usage: ", "用法："),
@@ -18,6 +19,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "group.see": ("See", "查看"),
     "group.queue": ("Queue", "排队"),
     "group.book": ("Book", "预约"),
+    "group.notices": ("Be told", "接收通知"),
     "group.reach": ("Reach over HTTP", "经 HTTP 访问"),
     "group.operate": ("Operate", "管理"),
     "group.set_up": ("Set up", "部署"),
@@ -390,4 +392,5 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "只启动 server，供 systemd 和 serve 使用",
     ),
     **BOOK,
+    **NOTIFY,
 }

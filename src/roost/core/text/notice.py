@@ -75,6 +75,16 @@ MESSAGES = {
         "Your booking {booking} has news ({start} – {end})",
         "您的预约 {booking} 有变动（{start} 至 {end}）",
     ),
+    "digest": ("{count} notices: {first}", "{count} 条通知：{first}"),
+    "more": ("and {count} more", "另有 {count} 条"),
+    "digest_see": (
+        "See: roost notify list. What comes how: roost notify show.",
+        "查看：roost notify list。通知方式：roost notify show。",
+    ),
+    "test": (
+        "Roost: this is a test, asked for by {user}",
+        "Roost：这是 {user} 发起的测试",
+    ),
     "purpose": ("Purpose: {purpose}", "用途：{purpose}"),
     "rule": ("By rule: {rule}", "依据规则：{rule}"),
     "do": (

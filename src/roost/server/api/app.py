@@ -18,6 +18,8 @@ from roost.server.api import (
     history,
     jobs,
     machine,
+    motd,
+    notifications,
     oidc,
     output,
     problems,
@@ -49,6 +51,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 PARTS = (
     jobs, machine, output, recent, bookings, books, team, history, rules, checked, stream, session,
     oidc, tokens, feeds, users, drains, health,
+    notifications, motd,
 )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from roost.server.board import Board
 from roost.server.control import Control
 from roost.server.engines.base import Engine, EngineError
 from roost.server.intents import Intent, Person
+from roost.server.notify.post import Post
 from roost.server.refusal import RefusalError
 from roost.server.web.access import PREFIX, SIGNED, Access, Signed
 from roost.server.web.limits import Limit
@@ -45,6 +46,8 @@ MOST_SIGN_INS_HERE = 200
 MOST_FEED_READS, MOST_FEEDS_GUESSED, FEEDS_S = 60, 60, 300.0
 # Ways begun to the provider, all of them: each may cost a question to it.
 MOST_OIDC = 30
+# Tests of one person's channels.
+MOST_TESTS = 10
 # Refused sign-ins in the audit log; more of them are in the agent's log alone.
 MOST_NOTED, NOTED_S = 300, 3600.0
 _json = msgspec.json.Encoder()
@@ -65,6 +68,7 @@ class Context:
     clock: Callable[[], float]
     rules_path: str = ""
     state: Path | None = None
+    post: Post | None = None
     started_at: float = field(init=False)
     access: Access = field(init=False)
     sign_ins: Limit = field(init=False)
@@ -75,6 +79,7 @@ class Context:
     oidc_tries: Limit = field(init=False)
     oidc_here: Limit = field(init=False)
     provider: Provider = field(init=False)
+    notify_tests: Limit = field(init=False)
     pieces: Pieces = field(default_factory=Pieces)
 
     def __post_init__(self) -> None:
@@ -88,6 +93,7 @@ class Context:
         self.feeds_guessed = Limit(MOST_FEEDS_GUESSED, FEEDS_S)
         self.oidc_tries = Limit(MOST_OIDC, SIGN_INS_S)
         self.oidc_here = Limit(MOST_SIGN_INS_HERE, SIGN_INS_S)
+        self.notify_tests = Limit(MOST_TESTS, SIGN_INS_S)
         self.provider = Provider(self.clock)
 
     async def intend(self, intent: Intent) -> Any:

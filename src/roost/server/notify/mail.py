@@ -12,25 +12,10 @@ from datetime import UTC, datetime
 from email.message import EmailMessage
 from email.policy import SMTP
 
+from roost.server.notify.outcomes import LaterError, RefusedError, UnknownError
 from roost.server.notify.settings import MailSettings
 
 TIMEOUT_S = 20.0
-
-
-class LaterError(Exception):
-    """Nothing was delivered; it may work later. `whole`: the mail server itself does not answer."""
-
-    def __init__(self, why: str, whole: bool) -> None:
-        super().__init__(why)
-        self.whole = whole
-
-
-class RefusedError(Exception):
-    """The mail server will not have it, now or later."""
-
-
-class UnknownError(Exception):
-    """The mail server may have it or not."""
 
 
 def compose(

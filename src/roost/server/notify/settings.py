@@ -5,6 +5,7 @@ It may hold a password, so it is refused where everybody can read it.
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import re
 import stat
@@ -14,10 +15,13 @@ from dataclasses import dataclass, field
 from datetime import time as clock
 from pathlib import Path
 
+from roost.core.notices.address import SERVICES, Address, AddressError, origin_of
 from roost.core.notices.quiet import read_quiet
+from roost.server.notify.guard import Guard, Network
 
 KEYS = {"host", "port", "tls", "from", "domain", "user", "password", "language", "quiet",
-        "off", "people"}  # fmt: skip
+        "off", "people", "channels"}  # fmt: skip
+CHANNEL_KEYS = {"services", "webhooks", "private"}
 OWN_KEYS = {"address", "language", "quiet", "off"}
 ADDRESS = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*", re.ASCII)
 MOST_BYTES = 1 << 20
@@ -38,8 +42,27 @@ class Recipient:
 
 
 @dataclass(frozen=True, slots=True)
+class ChannelSettings:
+    """Which services people may use, to which origins ("https://host:port") webhooks may go, and
+    which networks beside the public ones the names of those may lead to."""
+
+    services: tuple[str, ...] = ()
+    webhooks: tuple[str, ...] = ()
+    private: tuple[Network, ...] = ()
+
+    def allow(self, address: Address) -> bool:
+        if address.kind == "webhook":
+            return address.origin in self.webhooks
+        return address.kind in self.services
+
+    def guard(self, address: Address) -> Guard:
+        """Services lie at public addresses; only webhooks may lead into the operators' networks."""
+        return Guard(address.origin, self.private if address.kind == "webhook" else ())
+
+
+@dataclass(frozen=True, slots=True)
 class MailSettings:
-    """`tls`: "starttls", "tls" (from the first byte) or "none"."""
+    """`host` "": no mail. `tls`: "starttls", "tls" (from the first byte) or "none"."""
 
     host: str
     port: int
@@ -50,9 +73,12 @@ class MailSettings:
     default: Recipient
     domain: str
     people: Mapping[str, Recipient]
+    channels: ChannelSettings = ChannelSettings()
 
     def recipient(self, user: str) -> Recipient | None:
         """Where mail for that account goes, None where nowhere."""
+        if not self.host:
+            return None
         found = self.people.get(user, self.default)
         address = found.address or (f"{user}@{self.domain}" if self.domain else "")
         if ADDRESS.fullmatch(address) is None:
@@ -93,12 +119,13 @@ def _settings(given: Mapping[str, object]) -> MailSettings:
     if tls not in ("starttls", "tls", "none"):
         raise ValueError(f'tls = "{tls}": say "starttls", "tls" or "none"')
     password, host = _text(given, "password", ""), _text(given, "host", "")
-    if not host:
+    channels = _channels(given)
+    if not host and "channels" not in given:
         raise ValueError("host is missing: the name of the mail server")
     if password and tls == "none" and host not in ("localhost", "127.0.0.1", "::1"):
         raise ValueError('a password over the network needs tls = "starttls" or "tls"')
     sender = _text(given, "from", "")
-    if ADDRESS.fullmatch(sender) is None:
+    if host and ADDRESS.fullmatch(sender) is None:
         raise ValueError(f'from = "{sender}" is no mail address')
     port = given.get("port", {"tls": 465, "starttls": 587, "none": 25}[tls])
     if not isinstance(port, int) or not 0 < port < 65536:
@@ -114,8 +141,40 @@ def _settings(given: Mapping[str, object]) -> MailSettings:
         own[name] = _recipient(table, default, f"people.{name}.")
     return MailSettings(
         host, port, tls, sender, _text(given, "user", ""), password, default,
-        _text(given, "domain", ""), own,
+        _text(given, "domain", ""), own, channels,
     )  # fmt: skip
+
+
+def _channels(given: Mapping[str, object]) -> ChannelSettings:
+    table = given.get("channels", {})
+    if not isinstance(table, dict):
+        raise ValueError("channels is a table: [channels]")
+    _known(table, CHANNEL_KEYS, "channels.")
+    services = _texts(table, "services")
+    for one in services:
+        if one not in SERVICES:
+            raise ValueError(f'channels.services: "{one}"; known are {", ".join(SERVICES)}')
+    webhooks, private = [], []
+    for one in _texts(table, "webhooks"):
+        try:
+            webhooks.append(origin_of(one))
+        except AddressError:
+            raise ValueError(
+                f'channels.webhooks: "{one}": say it as "https://hooks.example.org"'
+            ) from None
+    for one in _texts(table, "private"):
+        try:
+            private.append(ipaddress.ip_network(one))
+        except ValueError:
+            raise ValueError(f'channels.private: "{one}": say it as "10.1.0.0/16"') from None
+    return ChannelSettings(services, tuple(webhooks), tuple(private))
+
+
+def _texts(given: Mapping[str, object], key: str) -> tuple[str, ...]:
+    found = given.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise ValueError(f"channels.{key} is a list of texts")
+    return tuple(found)
 
 
 def _recipient(given: Mapping[str, object], default: Recipient, where: str) -> Recipient:
