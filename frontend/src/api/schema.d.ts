@@ -224,6 +224,60 @@ export interface components {
              */
             dry_run: boolean;
         };
+        /** ChannelIn */
+        ChannelIn: {
+            /** Address */
+            address: string;
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+        };
+        /** ChannelOut */
+        ChannelOut: {
+            /** Channel */
+            channel: string;
+            /** Kind */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Address */
+            address: string;
+            /** Allowed */
+            allowed: boolean;
+            /** Trouble */
+            trouble: string | null;
+            /** Wanted */
+            wanted: {
+                [key: string]: "now" | "digest";
+            };
+        };
+        /**
+         * ChoicesIn
+         * @description All of it, in place of what was: see `GET /v1/notifications`. `wanted` by channel and topic;
+         *     a channel that is not in it has the topics that are on for everybody.
+         */
+        ChoicesIn: {
+            /** Language */
+            language?: ("en" | "zh") | null;
+            /** Quiet */
+            quiet?: string | null;
+            /**
+             * Digest Hour
+             * @default 8
+             */
+            digest_hour: number;
+            /**
+             * Wanted
+             * @default {}
+             */
+            wanted: {
+                [key: string]: {
+                    [key: string]: "now" | "digest";
+                };
+            };
+        };
         /** ClosedOut */
         ClosedOut: {
             /** Booking */
@@ -743,6 +797,87 @@ export interface components {
             /** Jobs */
             jobs: components["schemas"]["JobOut"][];
         };
+        /** MaintenanceOut */
+        MaintenanceOut: {
+            /** Start */
+            start: string;
+            /** End */
+            end: string;
+            /** Gpus */
+            gpus: number;
+        };
+        /** MotdOut */
+        MotdOut: {
+            booking: components["schemas"]["NextBookingOut"] | null;
+            /** Running */
+            running: number;
+            /** Waiting */
+            waiting: number;
+            /** Maintenance */
+            maintenance: components["schemas"]["MaintenanceOut"][];
+            /** Unread */
+            unread: number;
+        };
+        /** NextBookingOut */
+        NextBookingOut: {
+            /** Booking */
+            booking: number;
+            /** Gpus */
+            gpus: number;
+            /** Start */
+            start: string;
+            /** End */
+            end: string;
+            /** On */
+            on: boolean;
+        };
+        /** NoticeOut */
+        NoticeOut: {
+            /** Notice */
+            notice: number;
+            /** Time */
+            time: string | null;
+            /** Kind */
+            kind: string;
+            /** Topic */
+            topic: string;
+            /** Subject */
+            subject: string;
+            /** Lines */
+            lines: string[];
+        };
+        /** NoticesOut */
+        NoticesOut: {
+            /** Notices */
+            notices: components["schemas"]["NoticeOut"][];
+            /** Unread */
+            unread: number;
+        };
+        /** NotificationsOut */
+        NotificationsOut: {
+            /** Language */
+            language: string | null;
+            /** Quiet */
+            quiet: string | null;
+            /** Quiet Now */
+            quiet_now: string | null;
+            /** Digest Hour */
+            digest_hour: number;
+            /** Time Zone */
+            time_zone: string;
+            /** Topics */
+            topics: string[];
+            /** Chosen */
+            chosen: string[];
+            /** Channels */
+            channels: components["schemas"]["ChannelOut"][];
+            /** Services */
+            services: string[];
+            /** Webhooks */
+            webhooks: string[];
+            /** Unread */
+            unread: number;
+        };
         /**
          * OutputOut
          * @description `text` stands for the bytes from `offset` to `next` of a file of `size_bytes`: without escape
@@ -809,6 +944,11 @@ export interface components {
             pending: number;
             /** Running */
             running: number;
+        };
+        /** ReadIn */
+        ReadIn: {
+            /** Through */
+            through: number;
         };
         /** ReasonOut */
         ReasonOut: {
@@ -1321,6 +1461,13 @@ export interface components {
             median_s: number | null;
             /** P90 S */
             p90_s: number | null;
+        };
+        /** TestedOut */
+        TestedOut: {
+            /** Sent */
+            sent: boolean;
+            /** Problem */
+            problem: string | null;
         };
         /**
          * TokenIn

@@ -24,7 +24,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "notify set.--digest-hour": ("hour of the daily summary (8)", "每日汇总的钟点（8）"),
     "notify set.--language": ("language of what I am told", "通知的语言"),
     "notify add": (
-        "Add a channel; its address is read from standard input",
+        "Add a channel, its address from standard input",
         "添加渠道，地址从标准输入读取",
     ),
     "notify add.more": (
@@ -40,7 +40,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "notify list": ("My newest notices, which are read thereby", "我的最新通知（随即标为已读）"),
     "notify list.--limit": ("at most so many (20)", "最多多少条（20）"),
     "motd": (
-        "A few lines for the login: next booking, jobs, maintenance, notices",
+        "At login: next booking, jobs, maintenance, notices",
         "登录时显示：下一个预约、作业、维护、通知",
     ),
     "motd.more": (
