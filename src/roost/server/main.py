@@ -44,12 +44,14 @@ from roost.server.record import Recorder
 from roost.server.rules import RulesFile, last_in_force
 from roost.server.web.keeper import keep
 from roost.server.web.listener import Listening, Web, listen
+from roost.server.web.serving import config_of
 from roost.store.database import Store, open_sqlite, open_url
 from roost.store.errors import StoreError
 from roost.store.log import get_meta, set_meta
 
 log = structlog.get_logger()
 BACKLOG = 4096
+KEEP_ALIVE_S = 120
 MOST_DESCRIPTORS = 65_536
 STORED_WITHIN_S = 30.0
 
@@ -171,23 +173,7 @@ async def _serve(
     )  # fmt: skip
     app = make_app(context)
     web = Web(bound, app, context) if bound is not None else None
-    server = _Server(
-        uvicorn.Config(
-            app,
-            http=PeerProtocol,
-            ws="none",
-            loop="asyncio",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            backlog=BACKLOG,
-            timeout_keep_alive=120,
-            timeout_graceful_shutdown=3,
-        ),
-        live,
-        web,
-    )
+    server = _Server(config_of(app, PeerProtocol, BACKLOG, KEEP_ALIVE_S), live, web)
     look_again = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, look_again.set)
     await _take_rules(rules_file, control, at_start)

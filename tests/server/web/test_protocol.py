@@ -185,3 +185,37 @@ def test_a_proxys_connection_is_an_accounts_for_one_request(
             assert await begun(await connected(port, b"1001")) == b"200"
 
     asyncio.run(run())
+
+
+def test_who_waits_longest_makes_room_and_who_is_answered_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(protocol, "MOST", 4)
+
+    async def run() -> None:
+        async with served(WebProtocol) as (port, _):
+            answered = await connected(port, b"1001/stay")
+            assert await begun(answered) == b"200"
+            idle = await connected(port, b"hello")
+            assert await begun(idle) == b"200"
+            loop, halves = asyncio.get_running_loop(), []
+            for _ in range(6):  # two beyond the limit with the two above, then two more
+                half = socket.socket()
+                half.setblocking(False)
+                await loop.sock_connect(half, ("127.0.0.1", port))
+                await loop.sock_sendall(half, b"GET / HT")
+                halves.append(half)
+                await asyncio.sleep(0.02)
+            assert await begun(idle) == b""
+            assert [await begun(one) for one in halves[:3]] == [b""] * 3
+            mine = await connected(port, b"1002")
+            assert await begun(mine) == b"200"
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(loop.sock_recv(answered, 1), 0.1)
+            assert len(protocol._asking) <= protocol.MOST
+            for one in (answered, mine, *halves):
+                one.close()
+        assert not protocol._connections
+        assert not protocol._asking
+
+    asyncio.run(run())

@@ -21,11 +21,11 @@ from roost.server.api.context import Context
 from roost.server.web.door import Door
 from roost.server.web.page import Page
 from roost.server.web.protocol import WebProtocol
+from roost.server.web.serving import config_of
 
 log = structlog.get_logger()
 BACKLOG = 1024
 KEEP_ALIVE_S = 75
-LONGEST_STOP_S = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,20 +119,8 @@ class Web(uvicorn.Server):
 
     def __init__(self, listening: Listening, api: Any, context: Context) -> None:
         settings = listening.settings
-        config = uvicorn.Config(
-            Door(api, context.access, settings, Page(settings.prefix)),
-            http=WebProtocol,
-            ws="none",
-            loop="asyncio",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            backlog=BACKLOG,
-            timeout_keep_alive=KEEP_ALIVE_S,
-            timeout_graceful_shutdown=LONGEST_STOP_S,
-        )
+        door = Door(api, context.access, settings, Page(settings.prefix))
+        config = config_of(door, WebProtocol, BACKLOG, KEEP_ALIVE_S)
         config.load()
         config.ssl = listening.tls
         super().__init__(config)

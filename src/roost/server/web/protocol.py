@@ -1,16 +1,17 @@
 """HTTP over TCP as it is safe to offer to a network: few connections of one place, none slow.
 
 Beside what the socket's protocol cuts off (heads and messages without end, readers that do not
-read), a head must come within seconds and a whole request within a minute. Whole teams sit behind
-one address: a connection by which somebody is signed in counts for that account instead. The door
-says who that is; nothing else is known here of people.
+read), a head must come within seconds and a whole request within a minute; where there are as many
+connections as may be, the one that has waited longest without a request makes room. Whole teams
+sit behind one address: a connection by which somebody is signed in counts for that account instead.
+The door says who that is; nothing else is known here of people.
 """
 
 from __future__ import annotations
 
 import asyncio
 import socket
-from collections import Counter
+from collections import Counter, OrderedDict
 from typing import Any
 
 from roost.core.web import account_of_address, literal
@@ -28,6 +29,8 @@ MOST_SENT_AHEAD_BYTES = 256 * 1024
 CONNECTION = "roost.connection"
 _connections: Counter[str | int] = Counter()
 """By address of strangers, and by account (uid) of who is signed in."""
+_asking: OrderedDict[WebProtocol, None] = OrderedDict()
+"""Those of which no whole request has come, the longest first."""
 
 
 class WebProtocol(PatientProtocol):
@@ -51,14 +54,16 @@ class WebProtocol(PatientProtocol):
         self._shared = address is not None and address.is_loopback
         self._address = account_of_address(host)
         self._count_for(self._address)
-        full = _connections.total() > MOST
-        if full or (not self._shared and _connections[self._address] > MOST_OF_ONE):
+        crowd = not self._shared and _connections[self._address] > MOST_OF_ONE
+        if crowd or (_connections.total() > MOST and not _room_made()):
             transport.abort()
             return
+        _asking[self] = None
         self._within(HEAD_S)
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        _asking.pop(self, None)
         self._stop_timer()
         self._count_for(None)
 
@@ -79,6 +84,8 @@ class WebProtocol(PatientProtocol):
     def on_response_complete(self) -> None:
         if self._shared and self._place is not None:
             self._count_for(self._address)
+        if not self.transport.is_closing() and not self.pipeline:
+            _asking[self] = None
         super().on_response_complete()
 
     def _count_for(self, place: str | int | None) -> None:
@@ -105,6 +112,7 @@ class WebProtocol(PatientProtocol):
 
     def on_message_complete(self) -> None:
         self._in_head, self._taken = True, 0
+        _asking.pop(self, None)
         self._stop_timer()
         super().on_message_complete()
 
@@ -119,5 +127,17 @@ class WebProtocol(PatientProtocol):
 
     def _too_late(self) -> None:
         self._timer = None
+        self.cut()
+
+    def cut(self) -> None:
         transport: Any = self.transport
         transport.abort()
+
+
+def _room_made() -> bool:
+    """Ends the connection that has waited longest: nobody can keep all others out by waiting."""
+    if not _asking:
+        return False
+    longest, _ = _asking.popitem(last=False)
+    longest.cut()
+    return True
