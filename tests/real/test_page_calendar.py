@@ -209,6 +209,12 @@ def test_the_calendar_is_accessible_and_fits(
     look.page.locator("[data-change] button[type=submit]:enabled").wait_for()
     shot(look, f"change-{name}")
     assert look.violations() == []
+    look.page.goto(f"calendar/day/{day}")
+    look.page.locator("[data-act=book]").click()
+    look.page.locator("[data-repeat]").select_option("weekly")
+    look.page.locator("[data-date]").nth(3).wait_for()
+    shot(look, f"repeat-{name}")
+    assert look.violations() == []
     running.cli("rcal-ann", "book", "cancel", str(number))
     look.context.close()
     assert look.wrong == []

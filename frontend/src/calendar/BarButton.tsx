@@ -49,7 +49,8 @@ export function BarButton({ bar, row, part, cut, now, open, place, hands, away, 
     onPointerUp: hands.up,
     onPointerCancel: hands.cancel,
     onContextMenu: (event: React.MouseEvent) => { if (hands.held()) event.preventDefault(); },
-    onClick: () => { if (!hands.clicked()) open(); },
+    // A key's click (detail 0) ends no drag.
+    onClick: (event: React.MouseEvent) => { if (!hands.clicked() || event.detail === 0) open(); },
   };
   const style = { ...place, ...(colour ? (bar.kind === 'booking' ? { backgroundColor: colour } : { borderColor: colour }) : {}) };
   if (bar.kind === 'use') return <div {...held} className={styled} style={style} onClick={undefined}>{inside}</div>;

@@ -111,15 +111,18 @@ export function BookDialog({ wish, rows, jobs, close, done }: {
         <Checkbox label={t('book.public')} checked={draft.public} onChange={(event) => set({ public: event.currentTarget.checked })} />
         <Checkbox label={t('book.wait')} checked={draft.wait} onChange={(event) => set({ wait: event.currentTarget.checked })} />
         {me.operator && <Checkbox label={t('book.maintenance')} checked={draft.maintenance} onChange={(event) => set({ maintenance: event.currentTarget.checked })} />}
-        <div aria-live="polite" className={styles.will}>
-          {missing && <p className={ui.hand}>{missing}</p>}
-          {preview?.[0] && (preview.length > 1 || series ? <WillAll all={preview} /> : <Will one={preview[0]} jobs={jobs} />)}
-        </div>
         {error && <Refused error={error} {...(series ? {} : { take })} />}
         <p className={ui.quiet}>{t('book.same')} <Command text={typed(asked, indices, series)} /></p>
-        <div className={`${queue.buttons} ${styles.foot}`}>
-          <Button type="submit" loading={book.isPending} disabled={missing !== ''}>{t('book.do')}</Button>
-          <Button variant="default" onClick={close}>{t('do.close')}</Button>
+        <div className={styles.foot}>
+          <div aria-live="polite" className={styles.will}>
+            {missing && <p className={ui.hand}>{missing}</p>}
+            {error && <p className={ui.hand}>{t('book.not_so')}</p>}
+            {preview?.[0] && (preview.length > 1 || series ? <WillAll all={preview} /> : <Will one={preview[0]} jobs={jobs} />)}
+          </div>
+          <div className={`${queue.buttons} ${styles.close}`}>
+            <Button type="submit" loading={book.isPending} disabled={missing !== ''}>{t('book.do')}</Button>
+            <Button variant="default" onClick={close}>{t('do.close')}</Button>
+          </div>
         </div>
       </form>
     </Modal>

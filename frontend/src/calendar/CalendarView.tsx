@@ -89,7 +89,7 @@ export default function CalendarView({ view: given, day: asked, booking }: { vie
             options={[{ value: 'list', label: t('cal.list') }, { value: 'picture', label: t('cal.picture') }]} />}
           <Choice label={t('cal.view')} value={view} onChange={(name) => show(name, day)}
             options={VIEWS.map((name) => ({ value: name, label: t(`cal.${name}`) }))} />
-          <Button size="xs" onClick={() => ask({ start: next, end: next + HOUR, gpus: [] })}>{t('cal.book')}</Button>
+          <Button size="xs" data-act="book" onClick={() => ask({ start: next, end: next + HOUR, gpus: [] })}>{t('cal.book')}</Button>
         </span>
       </header>
       {rows.length === 0 ? <Empty title={t('cal.nothing')} /> : phone && !picture

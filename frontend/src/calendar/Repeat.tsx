@@ -19,8 +19,8 @@ const MOST_SHOWN = 100;
 export function RepeatFields({ value, set }: { value: Repetition; set: (value: Repetition) => void }) {
   const { t } = useWords();
   return (
-    <div className={styles.four}>
-      <NativeSelect label={t('rep.every')} value={value.every} data={EVERY.map((each) => ({ value: each, label: t(`rep.every.${each}`) }))}
+    <div className={styles.three}>
+      <NativeSelect label={t('rep.every')} data-repeat value={value.every} data={EVERY.map((each) => ({ value: each, label: t(`rep.every.${each}`) }))}
         onChange={(event) => set({ ...value, every: event.currentTarget.value as Every })} />
       {value.every !== 'none' && (
         <NativeSelect label={t('rep.ends')} value={value.ends} data={ENDS.map((each) => ({ value: each, label: t(`rep.ends.${each}`) }))}

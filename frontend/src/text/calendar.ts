@@ -69,6 +69,7 @@ export const calendar = {
     'Job {{job}} of {{user}} runs on GPU {{index}} and may not have ended by then.',
     '{{user}} 的作业 {{job}} 正在使用 GPU {{index}}，届时可能还没结束。',
   ],
+  'book.not_so': ['It cannot be booked like this: see above.', '暂时无法这样预约：原因见上方。'],
   'book.instead': ['What is free instead', '可改约'],
   'book.offer': ['GPU {{gpus}}, {{start}} – {{end}}', 'GPU {{gpus}}，{{start}} 至 {{end}}'],
   'book.same': ['The same in a terminal:', '等同的终端命令：'],
