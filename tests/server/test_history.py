@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from roost.cli.replay_history import past_bookings
 from roost.client.errors import RoostError
 from roost.store.database import open_sqlite
 from roost.store.jobs import add_jobs
@@ -60,6 +62,32 @@ def test_a_history_has_requests_attempts_and_what_they_held(server: Server, fold
         assert [row["job"] for row in pages(server)[0]["history"]] == [
             row["job"] for row in page["history"]
         ], "everybody may see it"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it books for another person")
+def test_a_history_has_the_bookings_that_were_known_then_and_a_replay_takes_them_as_walls(
+    server: Server,
+) -> None:
+    with server.connected() as client:
+        start = datetime.fromtimestamp(time.time() + 7200, UTC).isoformat()
+        asked = {"start": start, "duration_s": 3600, "chosen": ["1"], "user": "daemon"}
+        (kept,) = client.book({**asked, "purpose": "secret"})["bookings"]
+        (gone,) = client.book({**asked, "chosen": ["0"]})["bookings"]
+        client.cancel_booking(gone["booking"], False)
+        (page,) = client.history()
+    rows = {row["booking"]: row for row in page["bookings"]}
+    one, other = rows[kept["booking"]], rows[gone["booking"]]
+    assert (one["user"], one["start"][:19]) == ("daemon", kept["start"][:19])
+    assert (one["state"], one["closed_time"]) == ("booked", None)
+    assert (other["state"], other["closed_time"] is not None) == ("cancelled", True)
+    assert "secret" not in str(page)
+    there = {gpu["uuid"] for gpu in page["gpus"]}
+    walls = past_bookings(page["bookings"], there)
+    assert [(wall.booking.id, wall.booking.gpu_uuids) for wall in walls] == [
+        (kept["booking"], tuple(kept["gpus"])), (gone["booking"], tuple(gone["gpus"])),
+    ]  # fmt: skip
+    assert walls[0].made_at < walls[0].booking.starts_at < walls[0].booking.ends_at
+    assert past_bookings(page["bookings"], {kept["gpus"][0]})[0].booking.id == kept["booking"]
 
 
 def test_many_jobs_come_in_pages_and_the_queue_goes_on_meanwhile(

@@ -626,6 +626,13 @@ export interface components {
             usage: {
                 [key: string]: unknown;
             }[];
+            /**
+             * Bookings
+             * @default []
+             */
+            bookings: {
+                [key: string]: unknown;
+            }[];
             /** Gpus */
             gpus: {
                 [key: string]: unknown;

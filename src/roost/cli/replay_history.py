@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,12 +18,13 @@ from roost.cli.failure import CommandError
 from roost.cli.rules import mistakes_in
 from roost.cli.values import UsageError, duration
 from roost.client.errors import RoostError
-from roost.core.model import EndReason, Gpu, Grant, PriorityClass, Request
+from roost.core.model import Booking, EndReason, Gpu, Grant, PriorityClass, Request
 from roost.core.replay.drive import CPUS, MEMORY_BYTES, Costs, World
 from roost.core.replay.history import (
     Charged,
     Past,
     PastAttempt,
+    PastBooking,
     PastJob,
     PastUse,
     charged,
@@ -88,11 +89,13 @@ def fetch(context: Context, since: str, costs: Costs) -> History:
     jobs: dict[int, PastJob] = {}
     people: dict[str, Sequence[str]] = {}
     used: list[PastUse] = []
+    booked: list[Mapping[str, Any]] = []
     page: dict[str, Any] = {}
     try:
         for page in client.history(since_of(context, since)):
             jobs.update((row["job"], past_job(row)) for row in page["history"])
             people.update(page["people"])
+            booked += page.get("bookings") or ()
             used += [past_use(row) for row in page.get("usage") or ()]
             _progress(context, len(jobs), page["next"] is None)
     except RoostError as error:
@@ -103,7 +106,7 @@ def fetch(context: Context, since: str, costs: Costs) -> History:
     bounds = [fmt.epoch(page[name]) or 0.0 for name in ("from", "to")]
     past = read_history(
         list(jobs.values()), bounds[0], bounds[1], {gpu.uuid: gpu.memory_bytes for gpu in gpus},
-        costs,
+        costs, past_bookings(booked, {gpu.uuid for gpu in gpus}),
     )  # fmt: skip
     return History(
         told["server"], page["from"], page["to"], gpus, page["cpus"] or CPUS,
@@ -158,6 +161,23 @@ def past_job(row: Mapping[str, Any]) -> PastJob:
     )  # fmt: skip
 
 
+def past_bookings(rows: Sequence[Mapping[str, Any]], there: Set[str]) -> list[PastBooking]:
+    """Bookings as `GET /v1/history` tells them, on the GPUs that there still are."""
+    found = []
+    for row in rows:
+        uuids = tuple(uuid for uuid in row["gpus"] if uuid in there)
+        if uuids:
+            start, end, made = (
+                fmt.epoch(row[name]) or 0.0 for name in ("start", "end", "made_time")
+            )
+            booking = Booking(
+                row["booking"], row["user"], uuids, start, end, row["maintenance"],
+                row["gpu_memory_bytes"],
+            )  # fmt: skip
+            found.append(PastBooking(booking, made, fmt.epoch(row["closed_time"])))
+    return found
+
+
 def past_use(row: Mapping[str, Any]) -> PastUse:
     """A day's use, as of its middle."""
     at = (fmt.epoch(row["day"]) or 0.0) + 43200.0
@@ -179,9 +199,10 @@ def gpu_of(value: Mapping[str, Any]) -> Gpu:
 
 
 def elsewhere(trace: Trace) -> Trace:
-    """The trace for other servers than those that it ran on: no job holds GPUs of these."""
+    """The trace for other servers than those that it ran on: no job holds GPUs of these, and
+    nobody has booked any."""
     jobs = tuple(replace(job, holds=()) if job.holds else job for job in trace.jobs)
-    return replace(trace, jobs=jobs)
+    return replace(trace, jobs=jobs, bookings=())
 
 
 def usable(gpus: Sequence[Gpu]) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, or_, select
 
-from roost.store.tables import attempts, jobs, usage
+from roost.store.tables import attempts, bookings, jobs, usage
 
 PART = 500
 DAY_S = 86400
@@ -59,6 +59,23 @@ def attempts_of(connection: Connection, numbers: Sequence[int]) -> dict[int, lis
         for row in _rows(connection, query.order_by(attempts.c.job, attempts.c.attempt)):
             found.setdefault(row["job"], []).append(row)
     return found
+
+
+def booking_rows(connection: Connection, from_at: float, to_at: float, limit: int) -> list[Row]:
+    """Bookings of GPUs that somebody knew of in [from_at, to_at) and that were not over by then, by
+    number; of more than `limit` the last ones."""
+    names = (
+        "id", "user", "state", "gpu_uuids", "memory_bytes", "starts_at", "ends_at", "made_at",
+        "closed_at", "maintenance",
+    )  # fmt: skip
+    query = (
+        select(*(bookings.c[name] for name in names))
+        .where(bookings.c.made_at < to_at, bookings.c.ends_at > from_at)
+        .where(or_(bookings.c.closed_at.is_(None), bookings.c.closed_at > from_at))
+        .where(bookings.c.gpu_uuids != "[]")
+        .order_by(bookings.c.id.desc())
+    )
+    return _rows(connection, query.limit(limit))[::-1]
 
 
 def held_before(

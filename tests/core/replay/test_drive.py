@@ -4,18 +4,19 @@ and costs."""
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roost.core.model import PriorityClass
+from roost.core.model import Booking, PriorityClass
 from roost.core.replay.curves import held
 from roost.core.replay.drive import Costs, Ran, StuckError, replay
 from roost.core.replay.estimates import FACTORS, Estimates, walltimes
 from roost.core.replay.fit import fit
 from roost.core.replay.layout import layout
-from roost.core.replay.trace import Trace, TraceError, TraceJob
+from roost.core.replay.trace import Trace, TraceBooking, TraceError, TraceJob
 from roost.core.rules.load import load
 from roost.core.scheduler.policy import BASELINES
 
@@ -198,3 +199,32 @@ def test_what_is_too_large_is_left_out_and_time_begins_with_the_first_that_fits(
     with pytest.raises(TraceError) as refused:
         fit(trace((0, 9, 5)), 4)
     assert refused.value.code == "all_too_large"
+
+
+@pytest.mark.parametrize(
+    ("known_s", "gone_s", "user", "starts"),
+    [
+        (0.0, None, "b", 200.0),
+        (0.0, 20.0, "b", 20.0),
+        (0.0, None, "a", 0.0),
+        (5.0, None, "b", 0.0),
+    ],
+    ids=["a wall", "cancelled", "one's own", "made later"],
+)
+def test_bookings_are_walls_as_long_as_they_were_known(
+    known_s: float, gone_s: float | None, user: str, starts: float
+) -> None:
+    gpu = layout("1x1")[0].uuid
+    walled = TraceBooking(Booking(1, "a", (gpu,), 50.0, 200.0), known_s, gone_s)
+    jobs = replace(trace((0, 1, 45), users=user), bookings=(walled,))
+    (one,) = run(jobs, "1x1", "easy")
+    assert one.first_at == starts
+
+
+def test_who_runs_when_a_booking_begins_gives_way_and_goes_on_after_it() -> None:
+    gpu = layout("1x1")[0].uuid
+    walled = TraceBooking(Booking(1, "li", (gpu,), 5000.0, 8000.0), 10.0)
+    jobs = replace(trace((0, 1, 6000)), bookings=(walled,))
+    (one,) = run(jobs, "1x1", "fifo")
+    assert one.held[0][0] == 0.0 and one.held[0][1] <= 5000.0
+    assert one.held[1][0] == 8000.0

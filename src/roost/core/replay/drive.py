@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from roost.core.model import Gpu, Job, JobState, PriorityClass, Request
-from roost.core.replay.trace import Trace, TraceJob
+from roost.core.model import Booking, Gpu, Job, JobState, PriorityClass, Request
+from roost.core.replay.trace import Trace, TraceBooking, TraceJob
 from roost.core.rules.model import Rules
 from roost.core.scheduler.decisions import (
     Decision,
@@ -24,6 +24,7 @@ from roost.core.scheduler.decisions import (
     Wait,
 )
 from roost.core.scheduler.events import (
+    BookingsChanged,
     BudgetsRestored,
     Event,
     InventoryChanged,
@@ -142,6 +143,26 @@ def _beginning(at: float, gpus: Sequence[Gpu], rules: Rules, world: World) -> li
     return told
 
 
+def _calendar(bookings: Sequence[TraceBooking]) -> list[tuple[float, tuple[Booking, ...]]]:
+    """From when on, in seconds of the trace, which bookings are known: all of them each time."""
+    changes: dict[float, list[tuple[bool, Booking]]] = {}
+    for one in bookings:
+        if one.gone_s is None or one.gone_s > max(0.0, one.known_s):
+            changes.setdefault(max(0.0, one.known_s), []).append((True, one.booking))
+            if one.gone_s is not None:
+                changes.setdefault(one.gone_s, []).append((False, one.booking))
+    known: dict[int, Booking] = {}
+    found = []
+    for at in sorted(changes):
+        for comes, booking in changes[at]:
+            if comes:
+                known[booking.id] = booking
+            else:
+                known.pop(booking.id, None)
+        found.append((at, tuple(known.values())))
+    return found
+
+
 class _Run:
     def __init__(
         self,
@@ -169,6 +190,7 @@ class _Run:
         self._ends: list[tuple[float, int, int]] = []
         self._over = 0
         self._began_at = trace.began_at
+        self._calendar = _calendar(trace.bookings)
         self._places: dict[str, int] = {}
         self._dependents: dict[int, list[int]] = {}
         self._sizes: dict[int, int] = {}
@@ -194,6 +216,7 @@ class _Run:
         jobs, ends, scheduler = self._trace.jobs, self._ends, self._scheduler
         began_at = self._began_at
         coming, count, last = 0, len(jobs), 0.0
+        calendar, turned = self._calendar, 0
         if self._world is not None:  # submissions are checked against what is known
             events, self._said = self._said, []
             self._carry_out(0.0, scheduler.step(events))
@@ -201,6 +224,8 @@ class _Run:
             now = ends[0][0] if ends else float("inf")
             if coming < count and jobs[coming].submit_s < now:
                 now = jobs[coming].submit_s
+            if turned < len(calendar) and calendar[turned][0] < now:
+                now = calendar[turned][0]
             due = scheduler.next_time()
             if due is not None and due - began_at < now:
                 if now == float("inf") and due - began_at > last + NEVER_S:
@@ -212,6 +237,9 @@ class _Run:
                 return self._stuck()
             events = self._said
             self._said = []
+            while turned < len(calendar) and calendar[turned][0] <= now:
+                events.append(BookingsChanged(began_at + now, calendar[turned][1]))
+                turned += 1
             while ends and ends[0][0] <= now:
                 self._ended(events, now)
             while coming < count and jobs[coming].submit_s <= now:

@@ -38,7 +38,7 @@ def fit(trace: Trace, gpus: int) -> Fitted:
         first = kept[0].submit_s
         if first and not trace.began_at:
             kept = tuple(replace(job, submit_s=job.submit_s - first) for job in kept)
-    fitted = Trace(kept, tuple(sorted(left_out.items())), trace.began_at)
+    fitted = replace(trace, jobs=kept, left_out=tuple(sorted(left_out.items())))
     return Fitted(fitted, rounded, shared)
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from roost.core.model import EndReason, Grant, PriorityClass, Request
+from roost.core.model import Booking, EndReason, Grant, PriorityClass, Request
 from roost.core.replay.drive import Costs, Used
-from roost.core.replay.trace import Trace, TraceError, TraceJob
+from roost.core.replay.trace import Trace, TraceBooking, TraceError, TraceJob
 from roost.core.rules.calendar import Calendar
 from roost.core.rules.model import Rules
 from roost.core.rules.who import group_of, groups_of
@@ -50,6 +50,15 @@ class PastJob:
 
 
 @dataclass(frozen=True, slots=True)
+class PastBooking:
+    """A booking on record, as it was in the end: made, and over (or given up) at these times."""
+
+    booking: Booking
+    made_at: float
+    closed_at: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PastUse:
     """GPU seconds that were held around `at`, before the history begins."""
 
@@ -76,6 +85,7 @@ def read_history(
     until_at: float,
     gpu_bytes: Mapping[str, int],
     costs: Costs,
+    bookings: Sequence[PastBooking] = (),
 ) -> Past:
     """What ran in [from_at, until_at), seconds since the epoch. `gpu_bytes`: memory by GPU, by
     which a share of one is a part of it. Raises TraceError where nothing ran.
@@ -96,6 +106,9 @@ def read_history(
     the GPUs that it held; what waited then is submitted at that moment; what runs at the end takes
     part with what it did until then. None of these three is counted. What never started is left
     out: nobody knows how long it would have run.
+
+    Bookings are walls from when they were made until they were over, with the times and GPUs that
+    they had in the end: what they were before they were moved is not on record.
     """
     found: list[tuple[PastJob, TraceJob]] = []
     left_out: dict[str, int] = {}
@@ -117,8 +130,19 @@ def read_history(
         raise TraceError("no_history")
     found.sort(key=lambda pair: (pair[1].submit_s, pair[0].id))
     kept = {one.id for _, one in found}
+    walls = [
+        TraceBooking(
+            one.booking,
+            one.made_at - began_at,
+            None if one.closed_at is None else one.closed_at - began_at,
+        )
+        for one in bookings
+    ]
     trace = Trace(
-        tuple(_known(one, kept) for _, one in found), tuple(sorted(left_out.items())), began_at
+        tuple(_known(one, kept) for _, one in found),
+        tuple(sorted(left_out.items())),
+        began_at,
+        tuple(walls),
     )
     return Past(trace, tuple(sorted(cut_off.items())), _waited_s(found, began_at))
 

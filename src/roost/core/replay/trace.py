@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from roost.core.model import Grant, PriorityClass
+from roost.core.model import Booking, Grant, PriorityClass
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,26 @@ class TraceJob:
 
 
 @dataclass(frozen=True, slots=True)
+class TraceBooking:
+    """GPUs that somebody had booked, at its own time (seconds since the epoch). The scheduler knows
+    of it from `known_s` until before `gone_s`, seconds of the trace; None: to the end."""
+
+    booking: Booking
+    known_s: float
+    gone_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """Jobs in the order of their submission (those of one instant by id, as text), and how many
     rows were left out, by the code of the reason. `began_at`: the trace's second 0 in seconds since
-    the epoch, for rules that go by the clock on the wall; 0 where nobody knows."""
+    the epoch, for rules that go by the clock on the wall; 0 where nobody knows. `bookings`: walls
+    that stood then."""
 
     jobs: tuple[TraceJob, ...]
     left_out: tuple[tuple[str, int], ...] = ()
     began_at: float = 0.0
+    bookings: tuple[TraceBooking, ...] = ()
 
 
 class TraceError(Exception):

@@ -102,8 +102,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "规则不同，人的做法也会不同：申请什么、何时提交，都取决于大家所知道的规则。",
     ),
     "unknown.hand": (
-        "GPUs used by hand, drained, lost or booked at the time count as free here.",
-        "当时被手动占用、停用、故障或预约的 GPU，在这里都视为空闲。",
+        "GPUs used by hand, drained or lost at the time count as free here; bookings stand as they"
+        " were in the end.",
+        "当时被手动占用、停用或故障的 GPU，在这里都视为空闲；预约按其最终的时间和 GPU 计算。",
     ),
     "unknown.rules": (
         "Today's rules and GPUs stand for the whole period, whatever held and was there then.",

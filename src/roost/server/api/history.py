@@ -26,8 +26,10 @@ router = APIRouter(prefix="/v1", tags=["records"])
 DAYS_S = 30 * 86400.0
 # What fair share remembers of use before: a dozen of its usual half-lives.
 REMEMBERED_S = 90 * 86400.0
-Attempts = dict[int, list[queries.Row]]
+Rows = list[queries.Row]
+Attempts = dict[int, Rows]
 PAGE, MOST = 1000, 5000
+MOST_BOOKINGS = 20_000
 BREATH, PAUSE_S = 25, 0.0002
 
 
@@ -42,7 +44,7 @@ async def history(
     """Jobs that ran or waited in [from, to), the last thirty days where nothing is said: first the
     live ones, beside the first page, then those that ended, by their ends, until `next` is null.
     And what there is to run them on, the Linux groups of the people on this page, and, beside the
-    first, what was held before, by the day."""
+    first, what was held before, by the day, and the bookings that were known of in that time."""
     context = call.context
     zone, now = context.time_zone, context.clock()
     start, end = time_of("from", from_, zone), time_of("to", to, zone)
@@ -50,7 +52,7 @@ async def history(
     start = end - DAYS_S if start is None else start
     seen = _place(after)
 
-    def look() -> tuple[list[queries.Row], list[queries.Row], Attempts, list[queries.Row]]:
+    def look() -> tuple[list[queries.Row], list[queries.Row], Attempts, Rows, Rows]:
         with context.store.read() as connection:
             # Those that end meanwhile are then in a later page; they are told twice, not never.
             live = queries.live_rows(connection, end) if seen is None else []
@@ -58,12 +60,13 @@ async def history(
             again = [row["id"] for row in (*live, *ended) if _several(row)]
             attempts = queries.attempts_of(connection, again)
             if seen is not None:
-                return live, ended, attempts, []
+                return live, ended, attempts, [], []
             offset_s = offset_of(start, zone)
             used = queries.held_before(connection, start - REMEMBERED_S, start, offset_s)
-            return live, ended, attempts, used
+            booked = queries.booking_rows(connection, start, end, MOST_BOOKINGS)
+            return live, ended, attempts, used, booked
 
-    live, ended, attempts, used = await context.in_thread(look)
+    live, ended, attempts, used, booked = await context.in_thread(look)
     rows = [*live, *ended]
     people = await _people(call, rows)
 
@@ -81,6 +84,7 @@ async def history(
                     {**row, "day": iso(row["day"], zone), "held_s": round(row["held_s"], 3)}
                     for row in used
                 ],
+                "bookings": [_booking(row, zone) for row in booked],
                 "gpus": [msgspec.to_builtins(gpu) for gpu in context.board.gpus.values()],
                 "cpus": None if host is None else host.cpus,
                 "memory_bytes": None if host is None else host.memory_bytes,
@@ -131,6 +135,22 @@ def _jobs(
         if place % BREATH == 0:
             time.sleep(PAUSE_S)
         yield _job(row, attempts.get(row["id"]), zone)
+
+
+def _booking(row: queries.Row, zone: str) -> dict[str, Any]:
+    """A booking as it was in the end, without its purpose."""
+    return {
+        "booking": row["id"],
+        "user": row["user"],
+        "state": row["state"],
+        "gpus": json.loads(row["gpu_uuids"]),
+        "gpu_memory_bytes": row["memory_bytes"],
+        "start": iso(row["starts_at"], zone),
+        "end": iso(row["ends_at"], zone),
+        "made_time": iso(row["made_at"], zone),
+        "closed_time": iso(row["closed_at"], zone),
+        "maintenance": bool(row["maintenance"]),
+    }
 
 
 def _job(row: queries.Row, attempts: Sequence[queries.Row] | None, zone: str) -> dict[str, Any]:

@@ -158,6 +158,7 @@ class HistoryOut(Out):
     to: str | None
     people: dict[str, list[str]]
     usage: list[dict[str, Any]]
+    bookings: list[dict[str, Any]] = Field(default=[])
     gpus: list[dict[str, Any]]
     cpus: int | None
     memory_bytes: int | None
