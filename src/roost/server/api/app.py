@@ -43,7 +43,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
             "application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}
         },
     }
-    for status in (400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 502, 503, 504, 507)
+    for status in (400, 401, 403, 404, 405, 409, 413, 421, 422, 429, 500, 502, 503, 504, 507)
 }
 
 

@@ -146,7 +146,14 @@ async def revoke(call: Caller, feed: Annotated[str, Path(max_length=64)]) -> Res
     return answer({"done": True})
 
 
-@router.get("/{secret}/bookings.ics", response_class=Response)
+@router.get(
+    "/{secret}/bookings.ics",
+    response_class=Response,
+    responses={
+        200: {"content": {"text/calendar": {"schema": {"type": "string"}}}},
+        304: {"description": "As it was"},
+    },
+)
 async def read(request: Request, secret: Annotated[str, Path(max_length=200)]) -> Response:
     """The calendar at a secret address, as text/calendar; nobody signs in for it."""
     context: Context = request.app.state.context
