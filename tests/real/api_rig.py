@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-import json
-import time
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -40,6 +39,8 @@ issuer = "{issuer}"
 client_id = "{client}"
 name = "Lab"
 """
+# Where a webhook may go; nobody listens there.
+HOOK = "http://127.0.0.1:9"
 LONG = ["bash", "-c", "sleep 600; true"]
 
 
@@ -72,6 +73,10 @@ def site(prefix: str, gpus: str = "12xA100") -> Iterator[Site]:
         rules = RULES.format(p=prefix, issuer=issuer, client=CLIENT)
         words = ("--simulate", gpus, "--http", f"127.0.0.1:{port}")
         with rig.daemon(*words, rules=rules) as daemon:
+            settings = daemon.state / "mail.toml"
+            settings.touch(0o600)
+            os.chown(settings, Path(f"/proc/{daemon.pid_of('server')}").stat().st_uid, 0)
+            settings.write_text(f'[channels]\nwebhooks = ["{HOOK}"]\nprivate = ["127.0.0.0/8"]\n')
             people = {one.name.removeprefix(prefix): one for one in made}
             found = Site(prefix, daemon, people, {}, port, Browser(port))
             found.owner = Browser(port, headers={"User-Agent": f"{CANARY}/1"})
@@ -148,10 +153,12 @@ def plant(site: Site) -> None:
     done(ben.ask("POST", path, {"purpose": f"{CANARY}-changed"}))
     token = done(ben.ask("POST", "/v1/tokens", {"name": f"{CANARY}-token", "scopes": ["read"]}))
     feed = done(ben.ask("POST", "/v1/feeds", {"of": "mine"}))
+    address = {"address": f"{HOOK}/{CANARY}", "name": f"{CANARY}-channel"}
+    channel = done(ben.ask("POST", "/v1/notifications/channels", address))
     session = done(ben.ask("GET", "/v1/sessions"))["sessions"][0]["session"]
     site.ben = {
         "jobs": jobs, "bookings": bookings, "token": token["token"], "feed": feed["feed"],
-        "session": session,
+        "session": session, "channel": channel["channel"],
     }  # fmt: skip
     site.secrets = [token["secret"], feed["path"].split("/")[3], ben.cookie, ben.csrf]
 
@@ -174,7 +181,8 @@ class Stock:
             return 1
         if name == "secret":
             return done(self._browser.ask("POST", "/v1/feeds", {}))["path"].split("/")[3]
-        return {"token": self._token, "feed": self._feed, "session": self._session}[name]()
+        return {"token": self._token, "feed": self._feed, "session": self._session,
+                "channel": self._channel}[name]()  # fmt: skip
 
     def _gpu(self) -> str:
         return "0"
@@ -226,6 +234,10 @@ class Stock:
     def _token(self) -> str:
         return str(done(self._browser.ask("POST", "/v1/tokens", {"name": "stock"}))["token"])
 
+    def _channel(self) -> str:
+        made = self._browser.ask("POST", "/v1/notifications/channels", {"address": f"{HOOK}/a"})
+        return str(done(made)["channel"])
+
     def _feed(self) -> str:
         return str(done(self._browser.ask("POST", "/v1/feeds", {}))["feed"])
 
@@ -237,6 +249,10 @@ class Stock:
 
     def tidy(self, path: str) -> None:
         """Drops what was made in passing, before there is too much of it."""
+        if path.startswith("/v1/notifications/channels"):
+            listed = done(self._browser.ask("GET", "/v1/notifications"))["channels"]
+            for row in listed if len(listed) > 3 else []:
+                self._browser.ask("DELETE", f"/v1/notifications/channels/{row['channel']}")
         for kind, one in (("tokens", "token"), ("feeds", "feed"), ("jobs", "job")):
             if path != "/v1/" + kind and not path.startswith(f"/v1/{kind}/"):
                 continue
@@ -255,15 +271,3 @@ def told(site: Site, seen: bytes | str) -> list[str]:
     """The marks and secrets of ben's that are in there, in whatever way they are written."""
     text = seen if isinstance(seen, str) else seen.decode("utf-8", "replace")
     return [one for one in (CANARY, *site.secrets) if one in text]
-
-
-def until(seconds: float) -> float:
-    return time.monotonic() + seconds
-
-
-def as_json(value: Any) -> bytes:
-    return json.dumps(value).encode()
-
-
-def log_of(site: Site) -> str:
-    return Path(site.daemon.state / "serve.log").read_text(errors="replace")

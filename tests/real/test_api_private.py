@@ -89,7 +89,7 @@ def looks(site: Site) -> list[Asked]:
         "/v1/audit?limit=10000", "/v1/history", "/v1/team", "/v1/usage", "/v1/recent", "/v1/rules",
         "/v1/rules/history", "/v1/rules/1", "/v1/tokens", "/v1/feeds", "/v1/sessions",
         "/v1/session", "/v1/users", "/v1/drains", "/v1/health", "/v1/ping", "/v1/openapi.json",
-        "/v1/bookings",
+        "/v1/bookings", "/v1/notices", "/v1/notifications", "/v1/motd", "/v1/audit?whom=%25",
         f"/v1/bookings?to={hours(7000).replace('+', '%2B')}", "/v1/who?scan=1", "/v1/nothing",
         f"/v1/jobs?user={p}ann&user={p}ben&ended=1", f"/v1/audit?user={p}ben&limit=100",
         f"/v1/audit?limit=1&limit=10000&user={p}ann&user={p}ben&uid=0",
@@ -134,7 +134,7 @@ def changes(site: Site) -> list[tuple[str, Asked]]:
             kind = "bookings" if "bookings" in path else "jobs"
             numbers = sorted(ben[kind].values())
             places = [str(n) for n in numbers] + spellings(numbers[0])
-        for name in ("token", "feed", "session"):
+        for name in ("token", "feed", "session", "channel"):
             if f"{{{name}}}" in path:
                 ident = ben[name]
                 places = [ident, ident.upper(), f"{ident}%00", f"../{name}s/{ident}", f"{ident}%20"]
@@ -167,6 +167,7 @@ def belongings(site: Site) -> dict[str, Any]:
         ],
         "tokens": [(t["token"], t["name"]) for t in done(ben.ask("GET", "/v1/tokens"))["tokens"]],
         "feeds": [f["feed"] for f in done(ben.ask("GET", "/v1/feeds"))["feeds"]],
+        "told": done(ben.ask("GET", "/v1/notifications"))["channels"],
         "sessions": [s["session"] for s in done(ben.ask("GET", "/v1/sessions"))["sessions"]],
     }
 
@@ -189,7 +190,7 @@ def test_the_marks_are_there_for_their_owner_and_an_operator(attacked: Site) -> 
     requests = looks(attacked)
     mine = [attacked.owner.ask(*one) for one in requests]
     places = {path.split("?")[0] for _, path, _, _ in leaks(attacked, requests, mine)}
-    for path in ("jobs", "status", "who", "bookings", "tokens", "sessions"):
+    for path in ("jobs", "status", "who", "bookings", "tokens", "sessions", "notifications"):
         assert f"/v1/{path}" in places, path
     jobs, bookings = attacked.ben["jobs"], attacked.ben["bookings"]
     assert {f"/v1/jobs/{jobs['printed']}/output", f"/v1/bookings/{bookings['plain']}"} <= places
@@ -216,7 +217,7 @@ def test_no_answer_to_others_holds_what_is_private(attacked: Site, role: Role) -
         assert told(attacked, answer.text) == [], zh
 
 
-@pytest.mark.parametrize("name", ["vera", "ann", "lea"])
+@pytest.mark.parametrize("name", ["ann", "lea"])
 def test_nor_at_the_socket_of_the_machine(attacked: Site, name: str) -> None:
     requests = looks(attacked)
     before = belongings(attacked)
@@ -298,7 +299,7 @@ def test_a_cookie_alone_changes_nothing(attacked: Site) -> None:
         for method, path in routes():
             if method != "GET" and RIGHTS[f"{method} {path}"].least > Role.STRANGER:
                 filled = path.replace("{number}", "1").replace("{gpu}", "0")
-                for name in ("token", "feed", "session"):
+                for name in ("token", "feed", "session", "channel"):
                     filled = filled.replace(f"{{{name}}}", "0" * 12)
                 answer = bare.ask(method, filled, {})
                 assert (answer.status, answer.json["type"]) == (403, "/problems/csrf"), path
@@ -379,9 +380,9 @@ def test_no_command_prints_what_is_private(attacked: Site) -> None:
         ("book", "export", str(out)), ("logs", job), ("cancel", job), ("book", "cancel", booking),
         ("book", "give", booking, "rpv-ann"), ("free", "0", "--yes"), ("motd",),
     ):  # fmt: skip
-        for more in ((), ("--json",)):
-            ran = attacked.daemon.cli("rpv-ann", *words, *more, check=False)
-            assert told(attacked, ran.stdout + ran.stderr) == [], words
+        more = ("--json",) if words[0] in ("jobs", "who", "bookings", "audit", "free") else ()
+        ran = attacked.daemon.cli("rpv-ann", *words, *more, check=False)
+        assert told(attacked, ran.stdout + ran.stderr) == [], words
     assert told(attacked, out.read_text()) == []
     for name, leaf in (("no_output", f"{CANARY}-folder/out"), ("no_folder", f"{CANARY}-folder")):
         job = str(attacked.ben["jobs"][name])
