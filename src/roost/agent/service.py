@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import TypeVar
@@ -25,6 +24,7 @@ from roost.agent.door import ServerDoor
 from roost.agent.drivers import Uses
 from roost.agent.facts import Host
 from roost.agent.gpus import Gpus
+from roost.agent.lately import Lately
 from roost.agent.outputs import Outputs
 from roost.agent.people import People
 from roost.agent.record import Prepared
@@ -102,7 +102,7 @@ class Service:
         self._people = people
         self._loop = asyncio.get_running_loop()
         self._server: ServerDoor | None = None
-        self._kept: deque[Observation] = deque()
+        self._lately = Lately(KEPT_S)
         self._looked = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._preparing: dict[tuple[int, int], list[control.AnyOrder]] = {}
@@ -164,9 +164,7 @@ class Service:
 
     def observed(self, observation: Observation) -> None:
         """A look is over; called in the loop."""
-        self._kept.append(observation)
-        while self._kept and self._kept[0].taken_at < observation.taken_at - KEPT_S:
-            self._kept.popleft()
+        self._lately.add(observation)
         self._gpus.see(observation.gpus)
         if observation.gpus:  # a driver that is still starting names none: that is no look yet
             self._looked.set()
@@ -195,7 +193,7 @@ class Service:
                 if message.version != PROTOCOL_VERSION:
                     log.warning("server of another protocol", version=message.version)
                 facts = self._host.facts(self._config.simulate is not None)
-                tool, _ = tool_of(self._config, self._host, self._newest())
+                tool, _ = tool_of(self._config, self._host, self._lately.newest)
                 facts = msgspec.structs.replace(facts, cuda_checkpoint=bool(tool))
                 door.send(Welcome(PROTOCOL_VERSION, roost.__version__, facts))
                 for state in attempts.states():
@@ -215,7 +213,7 @@ class Service:
                 if message.how not in ("freeze", "checkpoint"):
                     detail = f"there is no way {message.how!r} to suspend a job"
                     raise RefusedError("bad_spec", detail=detail)
-                order = order_of(message, self._config, self._host, self._newest())
+                order = order_of(message, self._config, self._host, self._lately.newest)
                 self._order(attempts, (job, attempt), order)
                 return Done(request)
             case ResumeJob(job=job, attempt=attempt, request=request):
@@ -270,12 +268,8 @@ class Service:
             if state is not None:
                 self._say(AttemptChanged(state))  # it has ended: that is the answer
 
-    def _newest(self) -> Observation | None:
-        return self._kept[-1] if self._kept else None
-
     def _samples(self, message: SamplesSince) -> Samples:
-        found = [kept for kept in self._kept if kept.taken_at > message.at]
-        return Samples(message.request, tuple(found))
+        return Samples(message.request, self._lately.since(message.at))
 
     def _later(
         self,
