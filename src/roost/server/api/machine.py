@@ -86,6 +86,9 @@ def status_json(call: Call) -> dict[str, Any]:
     observation, attribution, host = board.observation, board.attribution, board.host
     live = board.live()
     rows = holder_rows(call, attribution) if attribution is not None else []
+    held: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        held.setdefault(row["gpu_uuid"], []).append(row)
     driver = observation.driver if observation is not None else None
     state = driver.state.value if driver is not None else DriverState.NOT_ANSWERING.value
     if not board.connected:
@@ -116,7 +119,7 @@ def status_json(call: Call) -> dict[str, Any]:
                 "health_text": gpu.state_detail or None,
                 "drained": gpu.uuid in board.drained,
                 "drain_reason": board.drained.get(gpu.uuid),
-                "holders": [r for r in rows if r["gpu_uuid"] == gpu.uuid],
+                "holders": held.get(gpu.uuid, ()),
                 "bookings": booked.get(gpu.uuid, []),
                 "free_until": free_until(booked.get(gpu.uuid, [])),
             }

@@ -39,6 +39,7 @@ def zone(name: str) -> ZoneInfo | Any:
         return UTC
 
 
+@functools.lru_cache(16_384)
 def iso(at: float | None, time_zone: str) -> str | None:
     """ISO 8601 with offset, to the millisecond. A time that no calendar has is None."""
     if at is None:
