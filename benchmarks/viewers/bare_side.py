@@ -67,7 +67,7 @@ app = Starlette(routes=[
 async def main():
     beside = asyncio.create_task(clock())
     config = uvicorn.Config(app, port=port, log_level="warning", http="httptools", loop="asyncio",
-                            ws="none", lifespan="off")
+                            ws="none", lifespan="off", timeout_keep_alive=120)
     await uvicorn.Server(config).serve()
 
 asyncio.run(main())
