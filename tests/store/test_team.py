@@ -50,9 +50,10 @@ def test_waits_are_nearest_ranks_of_first_starts(store: Store) -> None:
             ],
         )  # fmt: skip
     with store.read() as connection:
-        by_class = {row["name"]: dict(row) for row in team.waits(connection, 0, 1000, "class")}
-        by_group = {row["name"]: row["jobs"] for row in team.waits(connection, 0, 1000, "group")}
-        assert team.waits(connection, 0, 50, "class") == []
+        found = team.waits(connection, 0, 1000)
+        assert team.waits(connection, 0, 50) == {"class": [], "group": []}
+    by_class = {row["name"]: dict(row) for row in found["class"]}
+    by_group = {row["name"]: row["jobs"] for row in found["group"]}
     assert by_class["regular"] == {"name": "regular", "jobs": 10, "median_s": 5.0, "p90_s": 9.0}
     assert by_class["urgent"]["p90_s"] == 2.0
     assert by_group == {"cv": 10, "nlp": 1}

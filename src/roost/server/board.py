@@ -38,7 +38,8 @@ class RulesInForce:
 
 @dataclass
 class Board:
-    """`readings`: those of the last hour."""
+    """`readings`: those of the last hour. `ledger_writes`: by day since the epoch (UTC), how many
+    commits since the start changed the usage of it."""
 
     jobs: dict[int, JobRecord] = field(default_factory=dict)
     bookings: Mapping[int, BookingRecord] = field(default_factory=dict)
@@ -51,6 +52,7 @@ class Board:
     drained: dict[str, str] = field(default_factory=dict)
     trouble: str = ""
     readings: Readings = field(default_factory=Readings)
+    ledger_writes: dict[int, int] = field(default_factory=dict)
     listeners: list[Callable[[frozenset[str], tuple[JobRecord, ...]], None]] = field(
         default_factory=list
     )

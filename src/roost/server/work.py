@@ -19,6 +19,7 @@ from roost.core.scheduler.scheduler import Scheduler
 from roost.server.board import Board, RulesInForce
 from roost.server.bookings.books import Books
 from roost.server.ledger import Ledger
+from roost.server.team_days import DAY_S
 from roost.store import jobs as job_queries
 from roost.store import ledger as ledger_queries
 from roost.store import log as log_queries
@@ -76,6 +77,7 @@ class Work:
         self.changed_attempts: dict[tuple[int, int], AttemptRecord] = {}
         self.new_allocations: dict[int, None] = {}
         self.changed_allocations: dict[int, AllocationRecord] = {}
+        self.ledger_days: set[int] = set()
         self.audits: list[AuditRecord] = []
         self.notices: list[NoticeRecord] = []
         self.extra: list[Callable[[Connection], object]] = []
@@ -217,6 +219,8 @@ class Work:
         taken = self.ledger.take()
         ledger_queries.add_usage(connection, taken.usage)
         ledger_queries.add_readings(connection, taken.minutes, taken.hours)
+        self.ledger_days |= {key.hour // DAY_S for key in taken.usage}
+        self.ledger_days |= {hour // DAY_S for hour, _ in taken.hours}
         if taken.observed:
             log_queries.set_meta(connection, "ledger_through", repr(taken.through))
             energy = ",".join(f"{uuid}={joules!r}" for uuid, joules in taken.energy.items())
@@ -268,6 +272,8 @@ class Work:
         board.drained = dict(self.drained)
         board.gpus = dict(self.gpus)
         board.rules = self.rules
+        for day in self.ledger_days:
+            board.ledger_writes[day] = board.ledger_writes.get(day, 0) + 1
         board.trouble = ""
         sends, topics, ended = self.sends, self.topics, tuple(self.ended.values())
         self._clear()

@@ -32,6 +32,7 @@ from roost.server.engines.base import Engine, EngineError
 from roost.server.intents import Intent, Person
 from roost.server.notify.post import Post
 from roost.server.refusal import RefusalError
+from roost.server.team_days import TeamDays
 from roost.server.web.access import PREFIX, SIGNED, Access, Signed
 from roost.server.web.limits import Limit
 from roost.server.web.provider import Provider
@@ -81,6 +82,7 @@ class Context:
     provider: Provider = field(init=False)
     notify_tests: Limit = field(init=False)
     pieces: Pieces = field(default_factory=Pieces)
+    team_days: TeamDays = field(init=False)
 
     def __post_init__(self) -> None:
         """Raises StoreError."""
@@ -95,6 +97,7 @@ class Context:
         self.oidc_here = Limit(MOST_SIGN_INS_HERE, SIGN_INS_S)
         self.notify_tests = Limit(MOST_TESTS, SIGN_INS_S)
         self.provider = Provider(self.clock)
+        self.team_days = TeamDays(self.board.ledger_writes)
 
     async def intend(self, intent: Intent) -> Any:
         """What the control thread answers. Raises RefusalError, StoreError."""

@@ -48,16 +48,16 @@ async def usage_of_the_team(
         )
 
     def look() -> dict[str, Any]:
+        writes = context.team_days.writes()
         with context.store.read() as connection:
-            people = team.used_by(connection, start, end)
-            used = team.used_in(connection, start, end)
-            looked = team.looked_in(connection, start, end)
+            period = context.team_days.look(connection, start, end, writes)
             waited = {
-                key: [_wait(row) for row in team.waits(connection, start, end, key)]
-                for key in ("class", "group")
+                column: [_wait(row) for row in rows]
+                for column, rows in team.waits(connection, start, end).items()
             }
             gaps = log.gaps(connection, start, end)
-        each = _hours(used, looked, start, end)
+        people = period.rows()
+        each = _hours(period.used, period.looked, start, end)
         return {
             "from": iso(start, name),
             "to": iso(end, name),
