@@ -133,6 +133,8 @@ class AgentPeer:
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         assert self._listener is not None
+        with suppress(OSError):  # a close alone leaves the thread in accept, which takes one more
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self.drop()
         self._threads[1].join(5)
@@ -151,6 +153,9 @@ class AgentPeer:
             try:
                 connection, _ = self._listener.accept()
             except OSError:
+                return
+            if self._stop.is_set():
+                connection.close()
                 return
             self.drop()
             with self._lock:
