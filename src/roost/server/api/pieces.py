@@ -17,7 +17,7 @@ from roost.server.board import Board, RulesInForce
 from roost.server.intents import Person
 
 MOST_JOBS = 5000
-MOST_KEPT_BYTES = 32 * 1024 * 1024
+MOST_KEPT_BYTES = 16 * 1024 * 1024
 LONGEST_S = 1.0
 _json = msgspec.json.Encoder()
 Reader = tuple[str, str]

@@ -27,6 +27,7 @@ from roost.store.records import JobRecord
 
 _json = msgspec.json.Encoder()
 MAX_KEPT = 20_000
+LEAST_WAITS = 1_000
 _OF_THE_OWNER = ("path", "command", "step")
 
 
@@ -39,7 +40,7 @@ def zone(name: str) -> ZoneInfo | Any:
         return UTC
 
 
-@functools.lru_cache(16_384)
+@functools.lru_cache(4_096)
 def iso(at: float | None, time_zone: str) -> str | None:
     """ISO 8601 with offset, to the millisecond. A time that no calendar has is None."""
     if at is None:
@@ -132,10 +133,12 @@ class Jobs:
         now = time.time()
         reasons = job.wait.reasons if job.wait is not None else ()
         start_at = None if job.wait is None else job.wait.forecast_start_at
-        key = (reasons, start_at, language, time_zone, int(now // 3600))
+        minute = None if start_at is None else start_at // 60  # no more of it is said
+        key = (reasons, minute, language, time_zone, int(now // 3600))
         text = self._waits.get(key)
         if text is None:
-            if len(self._waits) > MAX_KEPT:
+            # Forecasts change all the time: what was said before is not kept for long.
+            if len(self._waits) > max(LEAST_WAITS, 2 * len(self._kept)):
                 self._waits.clear()
             wait = job.wait or Wait(job.id)
             clock = clock_of(now, time_zone)
