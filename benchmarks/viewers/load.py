@@ -170,21 +170,32 @@ class Load:
             running.add(task)
             task.add_done_callback(running.discard)
 
-    async def _call(self, ask: Ask, headers: Headers, due: float) -> None:
+    async def _call(self, ask: Ask, headers: Headers, due: float) -> bytes:
+        """The answer's body, b"" where there was none."""
+        body = b""
         try:
-            status = await asyncio.wait_for(self._asked(ask, headers), CALL_S)
+            status, body = await asyncio.wait_for(self._asked(ask, headers), CALL_S)
         except (OSError, TimeoutError, asyncio.IncompleteReadError) as error:
             status = type(error).__name__
-        if self._measuring:
+        if self._measuring and ask.weight >= 0:
             self.figures.calls[ask.name].append(time.monotonic() - due)
             if status not in ("200", "201"):
                 self.figures.failed.append(f"{ask.name}: {status}")
+        return body
 
-    async def _asked(self, ask: Ask, headers: Headers) -> str:
-        if self._idle:
+    async def _asked(self, ask: Ask, headers: Headers) -> tuple[str, bytes]:
+        while self._idle:
             reader, writer = self._idle.pop()
-        else:
-            reader, writer = await asyncio.open_connection("127.0.0.1", self.side.port)
+            try:
+                return await self._on(reader, writer, ask, headers)
+            except (asyncio.IncompleteReadError, ConnectionError):
+                continue  # it was idle for longer than the server keeps one
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.side.port)
+        return await self._on(reader, writer, ask, headers)
+
+    async def _on(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, ask: Ask, headers: Headers
+    ) -> tuple[str, bytes]:
         writer.write(head(ask.method, ask.path, headers, ask.body))
         top = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         length = next(
@@ -192,9 +203,9 @@ class Load:
             for line in top.split("\r\n")
             if line.lower().startswith("content-length:")
         )
-        await reader.readexactly(length)
+        body = await reader.readexactly(length)
         self._idle.append((reader, writer))
-        return top.split(" ", 2)[1]
+        return top.split(" ", 2)[1], body
 
     async def _stir(self, watching: Sequence[Viewer]) -> None:
         number = 0
@@ -207,7 +218,10 @@ class Load:
             for one in watching:
                 one.seek(self.side.seen(mark) if self._measuring else b"")
             self.stirred_at = time.monotonic()
-            await self._call(self.side.stir(mark), self.side.headers(0), self.stirred_at)
+            answer = await self._call(self.side.stir(mark), self.side.headers(0), self.stirred_at)
+            if (after := self.side.still(answer)) is not None:
+                await asyncio.sleep(STIR_EVERY_S / 2)
+                await self._call(after, self.side.headers(0), time.monotonic())
 
 
 def _is_open(sock: socket.socket) -> bool:

@@ -12,13 +12,13 @@ import random
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from benchmarks.viewers.side import Ask, Headers, Side, free_port
-from roost.client import Client
+from roost.client import Client, RoostError
 from tests.real import rig
 
 PEOPLE = 20
@@ -26,7 +26,7 @@ PREFIX = "rvb-"
 # As an account: a token, then its jobs. Job lengths are such that a few end in every minute.
 NEWCOMER = """\
 import json, sys
-from roost.client import Client
+from roost.client import Client, RoostError
 with Client() as client:
     secret = client.make_token("viewer", ["read", "jobs"])["secret"]
     for job in json.load(sys.stdin):
@@ -114,7 +114,8 @@ class RoostSide(Side):
             with Client(str(self.daemon.socket)) as client:
                 # Those that wait first: none of them is started by the end of another.
                 for job in sorted(client.jobs()["jobs"], key=lambda one: one["state"] != "PENDING"):
-                    client.call("POST", f"/v1/jobs/{job['job']}/cancel")
+                    with suppress(RoostError):  # it has ended meanwhile
+                        client.cancel(job["job"])
                 rig.wait_for(lambda: not client.jobs()["jobs"], "all jobs are over", 60)
         self.daemon.stop()
 
@@ -147,6 +148,11 @@ class RoostSide(Side):
         job = {"command": ["true"], "name": mark, "gpus": 1, "directory": "/",
                "output": "/dev/null", "held": True}  # fmt: skip
         return Ask("submit", "POST", "/v1/jobs", 0, json.dumps(job))
+
+    def still(self, answer: bytes) -> Ask | None:
+        if not answer.startswith(b'{"job"'):
+            return None
+        return Ask("cancel", "POST", f"/v1/jobs/{json.loads(answer)['job']}/cancel", -1)
 
     def size_of(self, path: str) -> int:
         """Bytes of that answer to root, for the peer to answer as many."""

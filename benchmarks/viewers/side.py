@@ -53,6 +53,10 @@ class Side(ABC):
     def stir(self, mark: str) -> Ask:
         """A call that makes something happen; every viewer's stream then tells `seen(mark)`."""
 
+    def still(self, answer: bytes) -> Ask | None:
+        """A call that undoes what `stir` did, by its answer; `weight` -1: it is not measured."""
+        return None
+
     def seen(self, mark: str) -> bytes:
         return f'"name":"{mark}"'.encode()
 
