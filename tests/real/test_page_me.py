@@ -14,8 +14,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from tests.real import rig
+from tests.real.test_notify_channels import allow
 from tests.real.test_page import CHROMIUM, LOOKS, PASSWORD, Look, built, chromium
 from tests.real.web_rig import free_port, set_password
+from tests.server.notify.receiver import receiver
 
 __all__ = ["built", "chromium"]  # fixtures
 
@@ -168,6 +170,42 @@ def test_another_browser_is_signed_out_from_here(look: Look, chromium: Any, port
     other.context.close()
     page.reload()
     page.wait_for_selector("[data-figure=month]")
+
+
+def test_what_one_is_told_is_chosen_and_tried_from_here(look: Look, running: rig.Daemon) -> None:
+    with receiver() as box:
+        allow(running, f"http://127.0.0.1:{box.port}")
+        page = opened(look)
+        card = page.locator("[data-notify]")
+        card.get_by_role("button", name="Add a channel").click()
+        card.get_by_label("Address", exact=True).fill("file:///etc/passwd")
+        card.get_by_role("button", name="Add it").click()
+        card.get_by_text("addresses of file:// are not used").wait_for()
+        assert look.violations() == []
+        card.get_by_label("Address", exact=True).fill(f"http://127.0.0.1:{box.port}/s3cr3t")
+        card.get_by_label("Name").fill("my hook")
+        card.get_by_role("button", name="Add it").click()
+        one = card.locator("[data-channel]")
+        one.get_by_role("button", name="Test").click()
+        one.get_by_text("The test was taken.").wait_for()
+        assert [path for path, _, _ in box.got] == ["/s3cr3t"]
+        assert "s3cr3t" not in page.content()
+        one.get_by_text("8 of 9 topics").click()
+        one.locator("[data-topic=job_ended]").select_option("digest")
+        one.get_by_text("9 of 9 topics").wait_for()
+        card.get_by_text("No quiet hours").first.click()
+        card.get_by_label("From").fill("22:00")
+        card.get_by_label("until").fill("07:00")
+        card.get_by_role("button", name="Be quiet then").click()
+        card.get_by_text("Quiet hours 22:00-07:00").wait_for()
+        assert look.violations() == []
+        shot(look, "me-notify")
+        shown = running.json("rme-ann", "notify", "show")
+        assert shown["quiet"] == "22:00-07:00"
+        assert shown["channels"][0]["wanted"]["job_ended"] == "digest"
+        one.get_by_role("button", name="Remove").click()
+        one.wait_for(state="detached")
+    look.wrong.clear()  # the refusal that was asked for stands in the browser's console
 
 
 @pytest.mark.parametrize("name", LOOKS)

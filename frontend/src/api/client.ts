@@ -84,6 +84,8 @@ export const post = async <T>(path: string, body?: unknown, extra?: Record<strin
 
 export const patch = async <T>(path: string, body?: unknown): Promise<T> => parsed<T>(await ask('PATCH', path, body));
 
+export const put = async <T>(path: string, body?: unknown): Promise<T> => parsed<T>(await ask('PUT', path, body));
+
 export const remove = async <T>(path: string, body?: unknown): Promise<T> => parsed<T>(await ask('DELETE', path, body));
 
 export const text = async (path: string): Promise<string> => (await ask('GET', path)).text();

@@ -10,6 +10,7 @@ import ui from '../ui/ui.module.css';
 import { useWords } from '../ui/words';
 import { Bookings } from './Bookings';
 import { Feeds } from './Feeds';
+import { Notify } from './Notify';
 import { Sessions } from './Sessions';
 import { Tokens } from './Tokens';
 import { Usage } from './Usage';
@@ -34,6 +35,7 @@ export default function MeView() {
       <Jobs user={me.user} />
       <Bookings user={me.user} />
       <div className={styles.two}>
+        <Notify />
         <Tokens user={me.user} />
         <Feeds user={me.user} />
         <Sessions user={me.user} />
