@@ -41,7 +41,7 @@ class Site:
         body = {
             "start": start.replace(tzinfo=self.zone).isoformat(),
             "end": end.replace(tzinfo=self.zone).isoformat(),
-            "chosen": [str(gpu)], **more,
+            "chosen": [str(gpu)], "user": "daemon", **more,
         }  # fmt: skip
         status, _, answer = raw(self.daemon.socket, "POST", "/v1/bookings", body)
         assert status == 201, answer

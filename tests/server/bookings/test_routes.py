@@ -33,7 +33,7 @@ def post(client: Client, path: str, body: Any = None) -> Any:
 
 def book(client: Client, start: float, hours: float, **more: Any) -> list[dict[str, Any]]:
     made: list[dict[str, Any]] = client.book(
-        {"start": at(start), "duration_s": int(hours * HOUR), **more}
+        {"start": at(start), "duration_s": int(hours * HOUR), "user": "daemon", **more}
     )["bookings"]
     return made
 
@@ -88,7 +88,10 @@ def test_a_series_is_booked_with_its_exceptions_and_cancelled_from_one_on(client
     (full,) = book(client, 48, 1, gpus=4)
     day = at(72)[:10]
     rule = {"repeat": "FREQ=DAILY;COUNT=5", "except": [day]}
-    assert refusal(client, "", {"start": at(24), "duration_s": HOUR, **rule}).code == "no_room"
+    assert (
+        refusal(client, "", {"start": at(24), "duration_s": HOUR, "user": "daemon", **rule}).code
+        == "no_room"
+    )
     made = book(client, 24, 1, skip=True, **rule)
     assert [one["start"][:10] for one in made] == [at(24)[:10], at(96)[:10], at(120)[:10]]
     assert {one["series"] for one in made} == {made[0]["booking"]}
@@ -106,14 +109,19 @@ def test_a_series_that_reaches_into_itself_takes_other_gpus(client: Client) -> N
     one, two, three = (one["gpu_indices"] for one in made)
     assert one != two != three
     no = refusal(
-        client, "", {"start": at(200), "duration_s": 30 * HOUR, "chosen": ["0"],
+        client, "", {"start": at(200), "duration_s": 30 * HOUR, "chosen": ["0"], "user": "daemon",
                      "repeat": "FREQ=DAILY;COUNT=3"},
     )  # fmt: skip
     assert no.status in (409, 422)
 
 
 def test_a_rule_that_is_none_is_named(client: Client) -> None:
-    body = {"start": at(24), "duration_s": HOUR, "repeat": "FREQ=SECONDLY;COUNT=1000000000"}
+    body = {
+        "start": at(24),
+        "duration_s": HOUR,
+        "user": "daemon",
+        "repeat": "FREQ=SECONDLY;COUNT=1000000000",
+    }
     no = refusal(client, "", body)
     assert (no.status, no.extra["key"]) == (422, "repeat")
     far = refusal(client, "", {**body, "repeat": "FREQ=MONTHLY;COUNT=90"})
@@ -123,13 +131,14 @@ def test_a_rule_that_is_none_is_named(client: Client) -> None:
 def test_no_booking_is_without_an_end_nor_longer_than_the_rules_allow(client: Client) -> None:
     for body in ({"start": at(1)}, {"start": at(1), "end": None}):
         assert refusal(client, "", body).status == 422
-    long = refusal(client, "", {"start": at(1), "duration_s": 73 * HOUR})
+    long = refusal(client, "", {"start": at(1), "duration_s": 73 * HOUR, "user": "daemon"})
     assert (long.code, long.extra["rule"]) == ("too_long", "bookings.longest")
 
 
 def test_several_are_booked_all_or_none_and_once_for_a_key(server: Server, client: Client) -> None:
-    rows = [{"start": at(24 + n), "duration_s": HOUR, "chosen": ["0"]} for n in range(3)]
-    twice = {"bookings": [*rows, {"start": at(25.5), "duration_s": HOUR, "chosen": ["0"]}]}
+    row = {"duration_s": HOUR, "chosen": ["0"], "user": "daemon"}
+    rows = [{**row, "start": at(24 + n)} for n in range(3)]
+    twice = {"bookings": [*rows, {**row, "start": at(25.5)}]}
     no = refusal(client, "/batch", twice)
     assert (no.code, no.extra["row"], no.extra["other_row"]) == ("rows_clash", 3, 1)
     assert client.bookings()["bookings"] == []
@@ -147,15 +156,28 @@ def test_several_are_booked_all_or_none_and_once_for_a_key(server: Server, clien
 
 
 def test_it_is_handed_over_and_an_operators_word_is_enough_to_swap(client: Client) -> None:
-    (one,), (two,) = book(client, 24, 1), book(client, 48, 1, user="daemon")
+    (one,), (two,) = book(client, 24, 1, user="bin"), book(client, 48, 1)
     assert two["user"] == "daemon"
     swapped = post(client, f"/{one['booking']}/swap", {"with": two["booking"]})
     assert swapped["swapped"] is True
-    assert [row["user"] for row in swapped["bookings"]] == ["daemon", "root"]
+    assert [row["user"] for row in swapped["bookings"]] == ["daemon", "bin"]
     given = post(client, f"/{two['booking']}/give", {"to": "daemon"})
     assert given["user"] == "daemon"
     no = refusal(client, f"/{one['booking']}/give", {"to": "nobody-of-here"})
     assert (no.status, no.code) == (404, "no_user")
+
+
+def test_root_who_runs_no_jobs_books_a_maintenance_alone(client: Client) -> None:
+    wanted = {"start": at(24), "duration_s": HOUR, "chosen": ["0"]}
+    no = refusal(client, "", wanted)
+    assert (no.status, no.code, no.extra["key"]) == (422, "not_root", "user")
+    assert "root runs no jobs" in str(no)
+    assert refusal(client, "/batch", {"bookings": [wanted]}).code == "not_root"
+    (theirs,) = book(client, 24, 1, chosen=["1"])
+    given = refusal(client, f"/{theirs['booking']}/give", {"to": "root"})
+    assert given.code == "not_root"
+    (made,) = client.book({**wanted, "maintenance": True})["bookings"]
+    assert made["maintenance"] is True
 
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: an operator by nature")

@@ -129,6 +129,11 @@ MESSAGES = {
         "bookings may not be repeated here (rules: bookings.repeat)",
         "这里不允许重复预约（规则：bookings.repeat）",
     ),
+    "not_root": (
+        "root runs no jobs, so it books no GPUs: book for a person (--user), or a maintenance"
+        " (--maintenance)",
+        "root 不运行作业，不能预约 GPU：请为具体的人预约（--user），或预约维护（--maintenance）",
+    ),
     "for_others": (
         "only operators, and who leads group {group}, may book for {user}",
         "只有管理员和组 {group} 的组长可以替 {user} 预约",

@@ -16,7 +16,7 @@ from roost.core.bookings.assign import assign
 from roost.core.bookings.model import Want
 from roost.core.rules import who
 from roost.server.bookings.intents import Change, Close, Give, Swap
-from roost.server.bookings.limits import check_limits, check_spans
+from roost.server.bookings.limits import check_limits, check_owner, check_spans
 from roost.server.bookings.room import check_want, no_room, site_of, table_of
 from roost.server.intents import Person
 from roost.server.refusal import RefusalError
@@ -187,6 +187,7 @@ def give(work: Work, wanted: Give) -> Callable[[], Any]:
         raise RefusalError(409, "booking.maintenance_stays", {"booking": record.id})
     if to.uid == record.uid:
         return lambda: record
+    check_owner(to.uid)
     if not person.operator and record.state != WAITING:
         # How far ahead it is was allowed to the first person; how much is asked of the second.
         check_limits(work, to.name, record.want, ((record.starts_at, record.ends_at),))

@@ -23,7 +23,7 @@ from roost.server.bookings.intents import (
     Give,
     Swap,
 )
-from roost.server.bookings.limits import check_limits, check_spans
+from roost.server.bookings.limits import check_limits, check_owner, check_spans
 from roost.server.bookings.maintenance import clear
 from roost.server.bookings.room import check_want, no_room, site_of, table_of
 from roost.server.refusal import RefusalError
@@ -85,6 +85,7 @@ def book(work: Work, wanted: Book) -> list[BookingRecord]:
     theirs = wanted.group is None or person.operator
     if not theirs and not who.may_charge(rules, user, groups, group):
         raise RefusalError(403, "booking.group_not_yours", {"key": "group"}, group=group, user=user)
+    check_owner(uid, wanted.maintenance)
     _check(work, wanted, user)
     site = site_of(work, user)
     check_want(site, wanted.want)

@@ -28,6 +28,13 @@ def check_spans(spans: Spans, now: float, least_s: int | None = None) -> None:
             raise RefusalError(422, "booking.past", {"key": "end"})
 
 
+def check_owner(uid: int, maintenance: bool = False) -> None:
+    """Raises RefusalError for root, who runs no jobs and could only keep others off the GPUs; a
+    maintenance is nobody's to run on."""
+    if uid == 0 and not maintenance:
+        raise RefusalError(422, "booking.not_root", {"key": "user"})
+
+
 def check_limits(
     work: Work, user: str, want: Want, spans: Spans, *,
     repeated: bool = False, without: int = 0,
