@@ -171,7 +171,10 @@ def take(look: Look, folder: Path, ending: str, user: str, waiting: int) -> None
 def main() -> None:
     reader = argparse.ArgumentParser(description=__doc__)
     reader.add_argument("folder", type=Path)
-    folder: Path = reader.parse_args().folder
+    reader.add_argument("--language", choices=LANGUAGES, help="in this one alone")
+    given = reader.parse_args()
+    folder: Path = given.folder
+    languages = {given.language: LANGUAGES[given.language]} if given.language else LANGUAGES
     if os.geteuid() != 0 or CHROMIUM is None:
         sys.exit("pictures need root (accounts of the machine) and chromium")
     folder.mkdir(parents=True, exist_ok=True)
@@ -180,7 +183,7 @@ def main() -> None:
 
     with lab() as (waiting, port), sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        for short, locale in LANGUAGES.items():
+        for short, locale in languages.items():
             looks: dict[str, dict[str, Any]] = {
                 f"{short}-light": {**WIDE, "color_scheme": "light"},
                 f"{short}-dark": {**WIDE, "color_scheme": "dark"},

@@ -23,7 +23,7 @@ import { useTimes } from './times';
 import { Timeline } from './Timeline';
 import { Tray, type Done } from './Tray';
 import type { Move } from './useGrab';
-import { dayAt, HOUR, isDay, spanOf, stepAt, stepped, type ViewName } from './zone';
+import { dayAt, HOUR, isDay, instantOf, spanOf, stepAt, stepped, type ViewName } from './zone';
 
 const NO_JOBS: readonly Job[] = [];
 const NO_BOOKINGS: readonly Booking[] = [];
@@ -74,7 +74,8 @@ export default function CalendarView({ view: given, day: asked, booking }: { vie
   if (!found.data) return <Failed error={found.error} again={() => void found.refetch()} />;
   const show = (name: ViewName, of: string) => go(`/calendar/${name}/${of}`);
   const ask = (of: Wish) => { setMove(null); setWish(of); };
-  const next = stepAt(now, 'week', zone).end;
+  // What is asked for without pointing at a place: the next hour, or the morning of what is in view.
+  const next = Math.max(stepAt(now, 'week', zone).end, view === 'day' ? instantOf(day, '09:00', zone) ?? 0 : 0);
   return (
     <>
       <header className={ui.head}>

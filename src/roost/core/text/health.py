@@ -115,7 +115,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "用量记录取决于 agent 和数据库：请先处理与之相关的问题。",
     ),
     "record_gaps": (
-        "In the last seven days nobody looked {count} times, {minutes} minutes in all.",
+        "Of the last seven days {minutes} min were not watched (gaps: {count}).",
         "最近七天有 {count} 段无人读取，共 {minutes} 分钟。",
     ),
     "record_gaps_do": (
