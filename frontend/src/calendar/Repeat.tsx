@@ -20,7 +20,7 @@ export function RepeatFields({ value, set }: { value: Repetition; set: (value: R
   const { t } = useWords();
   return (
     <div className={styles.three}>
-      <NativeSelect w={150} label={t('rep.every')} data-repeat value={value.every} data={EVERY.map((each) => ({ value: each, label: t(`rep.every.${each}`) }))}
+      <NativeSelect label={t('rep.every')} data-repeat value={value.every} data={EVERY.map((each) => ({ value: each, label: t(`rep.every.${each}`) }))}
         onChange={(event) => set({ ...value, every: event.currentTarget.value as Every })} />
       {value.every !== 'none' && (
         <NativeSelect label={t('rep.ends')} value={value.ends} data={ENDS.map((each) => ({ value: each, label: t(`rep.ends.${each}`) }))}
