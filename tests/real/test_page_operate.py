@@ -190,6 +190,7 @@ def test_a_gpu_is_drained_after_it_says_what_that_does_and_taken_up_again(
     assert found["holders"], "what runs goes on"
     newest = running.json("root", "audit")["audit"][0]
     assert (newest["user"], newest["action"]) == ("rpo-olga", "drain")
+    assert newest["origin"] == "127.0.0.1", "who, what, and from where"
     # The drawer of the card has the same form.
     page.goto(f"gpus/{held}")
     page.get_by_role("button", name="Use it again …").click()
@@ -241,6 +242,32 @@ def test_people_are_shown_and_their_sessions_ended(
     page.locator("[data-session]").wait_for(state="detached")
     assert ben.ask("GET", "/v1/status").status == 401
     closed(look)
+
+
+def test_from_where_is_on_record_and_told_to_operators_and_to_who_did_it(
+    running: rig.Daemon, port: int
+) -> None:
+    olga = Browser(port, prefix="/roost")
+    assert olga.sign_in("rpo-olga", PASSWORD).status == 200
+    secret = running.cli("rpo-ben", "token", "create", "--scope", "jobs", "--scope", "read").stdout
+    by_token = Browser(port, prefix="/roost", headers={"Authorization": f"Bearer {secret.strip()}"})
+    for who in (by_token, olga):
+        job = running.run("rpo-ben", "--", "sleep", "600")
+        assert who.ask("POST", f"/v1/jobs/{job}/cancel").status == 200
+    job = running.run("rpo-ben", "--", "sleep", "600")
+    running.cli("rpo-ben", "cancel", str(job))
+
+    def origins(answer: Any) -> list[tuple[str, str]]:
+        return [(row["user"], row["origin"]) for row in answer["audit"][:3]]
+
+    token = running.json("rpo-ben", "token", "list")["tokens"][0]["token"]
+    path = "/v1/audit?action=cancel&user=rpo-ben"
+    assert origins(olga.ask("GET", path).json) == [
+        ("rpo-ben", ""), ("rpo-olga", "127.0.0.1"), ("rpo-ben", f"127.0.0.1, token {token}"),
+    ]  # fmt: skip
+    assert origins(by_token.ask("GET", path).json) == [
+        ("rpo-ben", ""), ("rpo-olga", ""), ("rpo-ben", f"127.0.0.1, token {token}"),
+    ]  # fmt: skip
 
 
 def test_health_says_what_is_wrong_and_what_to_do(

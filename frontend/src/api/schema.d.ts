@@ -34,6 +34,8 @@ export interface components {
             outcome: string;
             /** Detail */
             detail: string;
+            /** Origin */
+            origin: string;
         };
         /** BatchIn */
         BatchIn: {

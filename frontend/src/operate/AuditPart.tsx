@@ -81,7 +81,10 @@ function Row({ row }: { row: Entry }) {
         {said}{' '}<Subject text={row.subject} />
         {row.whom && row.whom !== row.user && <small>{' '}{t('audit.whom', { user: row.whom })}</small>}
       </span>
-      <small>{more}</small>
+      <small>
+        {more}
+        {row.origin && row.origin !== row.subject && !row.detail.endsWith(row.origin) && `${more ? ' · ' : ''}${t('audit.origin', { place: row.origin })}`}
+      </small>
     </li>
   );
 }

@@ -15,6 +15,7 @@ export const audit = {
   'audit.whom': ['of {{user}}', '针对 {{user}}'],
   'audit.roost': ['Roost', 'Roost 自身'],
   'audit.stranger': ['nobody signed in', '未登录者'],
+  'audit.origin': ['from {{place}}', '来自 {{place}}'],
   'audit.session': ['session {{id}}', '会话 {{id}}'],
   'audit.token': ['token {{id}}', '令牌 {{id}}'],
   'audit.version': ['version {{id}}', '第 {{id}} 版'],

@@ -55,6 +55,15 @@ def handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
 
     Raises RefusalError, StoreError.
     """
+    person = getattr(intent, "person", None)
+    work.origin = person.via if isinstance(person, Person) else ""
+    try:
+        return _handle(work, engine, intent)
+    finally:
+        work.origin = ""
+
+
+def _handle(work: Work, engine: Engine, intent: Intent) -> Callable[[], Any]:
     match intent:
         case Submit():
             return queue(work, intent)

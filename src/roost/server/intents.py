@@ -19,6 +19,7 @@ class Person:
     """Who is calling, by the kernel's word or signed in. `groups` are names of Linux groups.
 
     `viewer`: may look, and change nothing. `leads`: groups of the rules whose jobs it may handle.
+    `via`: the address and the token that this call came by; "" by the socket here.
     """
 
     uid: int
@@ -29,6 +30,7 @@ class Person:
     viewer: bool = False
     leads: frozenset[str] = frozenset()
     full_name: str = ""
+    via: str = ""
 
     def may_handle(self, uid: int, group: str) -> bool:
         """Whether this person may act on what is that account's, charged to that group."""

@@ -54,6 +54,8 @@ class Work:
         self.host: HostFacts | None = None
         self.told_usable: dict[str, tuple[bool, str]] = {}
         self.drained: dict[str, str] = {}
+        # From where the person came whose wish is being handled.
+        self.origin = ""
         self.inputs: dict[int, JobInput] = {}
         self.submitted: dict[Key, Jobs] = {}
         self.books = Books()
@@ -177,7 +179,10 @@ class Work:
         self.allocations[allocation.id] = allocation
 
     def audit(self, uid: int | None, user: str, action: str, **more: Any) -> None:
-        self.audits.append(AuditRecord(at=self.now, uid=uid, user=user, action=action, **more))
+        origin = "" if uid is None else self.origin
+        self.audits.append(
+            AuditRecord(at=self.now, uid=uid, user=user, action=action, origin=origin, **more)
+        )
 
     def event(self, kind: str, subject: str, **detail: object) -> None:
         at = self.now

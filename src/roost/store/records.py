@@ -212,7 +212,8 @@ class Reading(msgspec.Struct):
 
 
 class AuditRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """Who (`uid` None: Roost itself) did what to which job or GPU of whom, and what came of it."""
+    """Who (`uid` None: Roost itself) did what to which job or GPU of whom, and what came of it.
+    `origin`: from which address and by which token; "" on the server itself."""
 
     at: float
     uid: int | None
@@ -222,3 +223,4 @@ class AuditRecord(msgspec.Struct, frozen=True, kw_only=True):
     whom: str = ""
     outcome: str = "done"
     detail: str = ""
+    origin: str = ""

@@ -198,6 +198,7 @@ audit = Table(
     Column("whom", Text, nullable=False),
     Column("outcome", Text, nullable=False),
     Column("detail", Text, nullable=False),
+    Column("origin", Text, nullable=False, server_default=""),
     Index("audit_user", "user", "id"),
 )
 

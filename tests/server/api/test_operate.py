@@ -119,6 +119,7 @@ def test_the_audit_log_goes_by_pages_and_filters(running: Server) -> None:
         seen += page["audit"]
         before = page["next"]
     assert seen == rows
+    assert {row["origin"] for row in rows} == {""}, "by the socket, on the server itself"
     assert [row["id"] for row in seen] == sorted({row["id"] for row in seen}, reverse=True)
     drains = ask(running, "GET", "/v1/audit?action=drain&limit=3")
     assert [row["detail"] for row in drains["audit"]] == ["fan 4", "fan 3", "fan 2"]

@@ -103,6 +103,8 @@ async def audit(
                     "whom": row["whom"] or None,
                     "outcome": row["outcome"],
                     "detail": row["detail"],
+                    # Where an operator sits is nothing for whom it was done to.
+                    "origin": row["origin"] if person.operator or row["uid"] == person.uid else "",
                 }
                 for row in shown
             ],

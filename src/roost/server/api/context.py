@@ -33,7 +33,7 @@ from roost.server.intents import Intent, Person
 from roost.server.notify.post import Post
 from roost.server.refusal import RefusalError
 from roost.server.team_days import TeamDays
-from roost.server.web.access import PREFIX, SIGNED, Access, Signed
+from roost.server.web.access import ADDRESS, PREFIX, SIGNED, Access, Signed
 from roost.server.web.limits import Limit
 from roost.server.web.provider import Provider
 from roost.store.database import Store
@@ -192,6 +192,8 @@ async def caller(context: Context, scope: Any, language: str, route: str) -> Cal
         raise RefusalError(401, "signin.not_signed_in")
     else:
         raise RefusalError(403, "problem.no_peer")
+    if signed is not None:
+        person = replace(person, via=_via(scope, signed))
     right = right_of(scope["method"], route)
     if signed is not None and signed.token is not None:
         person = _by_token(person, right, signed.token.scopes.split())
@@ -202,6 +204,12 @@ async def caller(context: Context, scope: Any, language: str, route: str) -> Cal
             user=person.name, limit=MOST_CONNECTIONS,
         )  # fmt: skip
     return Call(context, person, language, signed)
+
+
+def _via(scope: Any, signed: Signed) -> str:
+    """For the audit log: from which address, and by which token."""
+    address = str(scope.get(ADDRESS, ""))
+    return address if signed.token is None else f"{address}, token {signed.token.id}"
 
 
 def _by_token(person: Person, right: Right, scopes: list[str]) -> Person:

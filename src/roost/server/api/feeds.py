@@ -111,7 +111,7 @@ async def make(call: Caller, given: FeedIn) -> Response:
         call.language, context.clock(),
     )  # fmt: skip
     said = audit(person.uid, person.name, "feed", subject=f"feed {made.id}",
-                 detail=f"{made.of} {made.target}".strip())  # fmt: skip
+                 detail=f"{made.of} {made.target}".strip(), origin=person.via)  # fmt: skip
     await context.intend(Keep(lambda connection: rows.add_feed(connection, made), (said,)))
     return answer({**_row(call, made), "path": f"/v1/feeds/{secret}/bookings.ics"}, 201)
 
@@ -141,7 +141,7 @@ async def revoke(call: Caller, feed: Annotated[str, Path(max_length=64)]) -> Res
         raise RefusalError(404, "feed.no_such_feed", id=feed)
     person = call.person
     said = audit(person.uid, person.name, "feed-revoke", subject=f"feed {feed}",
-                 whom=found[0].user)  # fmt: skip
+                 whom=found[0].user, origin=person.via)  # fmt: skip
     await call.context.intend(Keep(lambda connection: rows.drop_feed(connection, feed), (said,)))
     return answer({"done": True})
 

@@ -225,7 +225,7 @@ async def signal(number: Number, given: SignalIn, call: Caller) -> Response:
     await context.asked(context.engine.signal(job.id, job.attempt, which), AGENT_S)
     record = AuditRecord(
         at=0.0, uid=person.uid, user=person.name, action="signal", subject=f"job {job.id}",
-        whom=job.user, detail=given.signal,
+        whom=job.user, detail=given.signal, origin=person.via,
     )  # fmt: skip
     await context.intend(Note(record))
     return answer({"done": True})

@@ -220,7 +220,15 @@ async def who(
         await context.asked(context.engine.ask(Scan(request=0)), SCAN_S)
         # The answer is also an observation: it is taken in before this note is.
         await context.intend(
-            Note(AuditRecord(at=0.0, uid=call.person.uid, user=call.person.name, action="scan"))
+            Note(
+                AuditRecord(
+                    at=0.0,
+                    uid=call.person.uid,
+                    user=call.person.name,
+                    action="scan",
+                    origin=call.person.via,
+                )
+            )
         )
     _, attribution = seen(call)
     uuid = gpu_uuid(call, gpu) if gpu is not None else None
@@ -368,7 +376,7 @@ async def free(gpu: GpuName, given: FreeIn, call: Caller) -> Response:
         await context.intend(
             Note(
                 AuditRecord(
-                    at=0.0, uid=person.uid, user=person.name, action="free",
+                    at=0.0, uid=person.uid, user=person.name, action="free", origin=person.via,
                     subject=f"gpu {found.gpu_uuid} pid {process_end.pid}",
                     whom=process.user or "", outcome=process_end.outcome,
                     detail=_clean(f"{process.command}: {process_end.text}".rstrip(": "))[:1000],
@@ -410,5 +418,9 @@ async def _drive(call: Call, hold: bool) -> Response:
     context, person = call.context, call.person
     await context.asked(context.engine.ask(ReleaseDriver(hold=hold, request=0)), SLACK_S)
     action = "driver hold" if hold else "driver release"
-    await context.intend(Note(AuditRecord(at=0.0, uid=person.uid, user=person.name, action=action)))
+    await context.intend(
+        Note(
+            AuditRecord(at=0.0, uid=person.uid, user=person.name, action=action, origin=person.via)
+        )
+    )
     return answer({"done": True})

@@ -159,7 +159,10 @@ async def _refused(context: Context, address: str, no: OidcError) -> None:
         return
     context.refusals_noted.take("")
     why = printable(no.why.encode("utf-8", "replace"))[:200]
-    said = audit(None, "", "sign-in", subject=address, outcome="refused", detail=f"oidc: {why}")
+    said = audit(
+        None, "", "sign-in", subject=address, outcome="refused", detail=f"oidc: {why}",
+        origin=address,
+    )  # fmt: skip
     try:
         await context.intend(Note(said))
     except StoreError as error:

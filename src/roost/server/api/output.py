@@ -133,7 +133,7 @@ async def _note(call: Call, job: JobRecord) -> None:
     _noted.take(key)
     record = AuditRecord(
         at=0.0, uid=person.uid, user=person.name, action="output", subject=f"job {job.id}",
-        whom=job.user,
+        whom=job.user, origin=person.via,
     )  # fmt: skip
     await call.context.intend(Note(record))
 

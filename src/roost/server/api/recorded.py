@@ -81,6 +81,7 @@ class AuditRowOut(Out):
     whom: str | None
     outcome: str
     detail: str
+    origin: str
 
 
 class AuditOut(Out):

@@ -105,7 +105,7 @@ async def _refused(context: Context, user: str, address: str, outcome: str) -> N
     known = await context.in_thread(lambda: has_account(user))
     said = audit(
         None, "", "sign-in", subject=address, whom=user if known else "", outcome="refused",
-        detail="too many tries" if outcome == "limited" else "",
+        detail="too many tries" if outcome == "limited" else "", origin=address,
     )  # fmt: skip
     if context.refusals_noted.wait_s("") <= 0:
         context.refusals_noted.take("")

@@ -108,7 +108,7 @@ class Access:
             rows.drop_sessions(connection, old)
 
         said = audit(person.uid, person.name, "sign-in", subject=f"session {made.id}",
-                     detail=f"{method}, {address}")  # fmt: skip
+                     detail=f"{method}, {address}", origin=address)  # fmt: skip
         await intend(Keep(write, (said,)))
         self._forget_sessions(old)
         self._sessions[made.sha256] = made
@@ -125,7 +125,7 @@ class Access:
         said = tuple(
             audit(
                 by.uid if by else None, by.name if by else "", "session ended",
-                subject=f"session {one.id}", whom=one.user, detail=why,
+                subject=f"session {one.id}", whom=one.user, detail=why, origin=by.via if by else "",
             )
             for one in gone
         )  # fmt: skip
@@ -167,7 +167,7 @@ class Access:
             " ".join(sorted(scopes)), self._clock(), None, expires_at,
         )  # fmt: skip
         said = audit(person.uid, person.name, "token made", subject=f"token {made.id}",
-                     detail=f"{made.scopes}: {name}".rstrip(": "))  # fmt: skip
+                     detail=f"{made.scopes}: {name}".rstrip(": "), origin=person.via)  # fmt: skip
         await intend(Keep(lambda connection: rows.add_token(connection, made), (said,)))
         self._tokens[made.sha256] = made
         return made, secret
@@ -182,7 +182,7 @@ class Access:
         said = tuple(
             audit(
                 by.uid if by else None, by.name if by else "", "token revoked",
-                subject=f"token {one.id}", whom=one.user, detail=why,
+                subject=f"token {one.id}", whom=one.user, detail=why, origin=by.via if by else "",
             )
             for one in gone
         )  # fmt: skip
