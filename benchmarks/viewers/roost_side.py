@@ -110,14 +110,19 @@ class RoostSide(Side):
         return done.stdout.strip()
 
     def _end(self) -> None:
-        if self.daemon.process is not None and self.daemon.process.poll() is None:
-            with Client(str(self.daemon.socket)) as client:
-                # Those that wait first: none of them is started by the end of another.
-                for job in sorted(client.jobs()["jobs"], key=lambda one: one["state"] != "PENDING"):
-                    with suppress(RoostError):  # it has ended meanwhile
-                        client.cancel(job["job"])
-                rig.wait_for(lambda: not client.jobs()["jobs"], "all jobs are over", 60)
-        self.daemon.stop()
+        try:
+            if self.daemon.process is not None and self.daemon.process.poll() is None:
+                self._cancel_all()
+        finally:
+            self.daemon.stop()
+
+    def _cancel_all(self) -> None:
+        """Those that wait first: none of them is started by the end of another."""
+        with Client(str(self.daemon.socket)) as client:
+            for job in sorted(client.jobs()["jobs"], key=lambda one: one["state"] != "PENDING"):
+                with suppress(RoostError):  # it has ended meanwhile
+                    client.cancel(job["job"])
+            rig.wait_for(lambda: not client.jobs()["jobs"], "all jobs are over", 60)
 
     def stop(self) -> None:
         self._kept.close()
