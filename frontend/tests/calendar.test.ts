@@ -92,6 +92,12 @@ describe('a draft', () => {
       `roost book --gpu 0 --from "2026-12-03 23:00" --until "2026-12-04 03:00" --repeat 'FREQ=DAILY;COUNT=4' --except 2026-12-05 --skip --user ben`);
     expect(bodyOf(draft, BERLIN)).not.toHaveProperty('user');
   });
+  it('asks for a share of a GPU in place of GPUs', () => {
+    const share = { ...draft, chosen: [], memoryGib: 20 };
+    expect(typed(share, [])).toBe('roost book --gpu-mem 20G --from "2026-12-03 23:00" --until "2026-12-04 03:00"');
+    expect(bodyOf(share, BERLIN)).toMatchObject({ gpu_memory_bytes: 20 * 2 ** 30 });
+    expect(bodyOf(share, BERLIN)).not.toHaveProperty('gpus');
+  });
 });
 
 describe('a change', () => {

@@ -131,3 +131,29 @@ def test_a_booking_from_the_drag_to_its_end(
         assert look.violations() == []
         look.context.close()
         assert look.wrong == []
+
+
+def test_a_share_of_a_gpu_is_booked_by_its_memory(
+    people: list[rig.Account], built: None, chromium: Any
+) -> None:
+    port = free_port()
+    words = ("--simulate", "2xA100", "--http", f"127.0.0.1:{port}", "--http-prefix", "/roost")
+    with rig.daemon(*words, rules="shared_gpus = [1]\n" + RULES) as roost:
+        look = Look(chromium, port, **LOOKS["light"])
+        look.sign_in(ANN)
+        page = look.page
+        page.wait_for_selector("[data-gpu]")
+        page.goto(f"calendar/day/{(datetime.now(ZONE) + timedelta(days=1)).date().isoformat()}")
+        page.get_by_role("button", name="Book GPUs").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_text("A share", exact=True).click()
+        dialog.get_by_text("Say how much memory of a shared GPU").wait_for()
+        dialog.get_by_label("GPU memory in GiB").fill("20")
+        dialog.get_by_text(f"Takes 20 GiB of GPU 1 for {ANN}").wait_for()
+        assert look.violations() == []
+        dialog.get_by_role("button", name="Book", exact=True).click()
+        dialog.wait_for(state="detached")
+        (made,) = roost.json(ANN, "bookings", "--user", ANN)["bookings"]
+        assert (made["gpu_memory_bytes"], made["gpu_indices"]) == (20 * 2**30, [1])
+        look.context.close()
+        assert look.wrong == []

@@ -8,6 +8,7 @@ import { post } from '../api/client';
 import type { Booking, Job } from '../api/types';
 import { useMe } from '../app/session';
 import { duration } from '../lib/time';
+import { bytes } from '../lib/units';
 import queue from '../queue/queue.module.css';
 import { Choice } from '../ui/Choice';
 import { Command } from '../ui/Command';
@@ -17,7 +18,7 @@ import type { Row } from './bars';
 import type { Wish } from './CalendarView';
 import styles from './calendar.module.css';
 import { bodyOf, draftOf, typed, type Body, type Draft, type Series } from './draft';
-import { HowMany, TimeFields, WhichGpus } from './Fields';
+import { HowMany, HowMuch, TimeFields, WhichGpus } from './Fields';
 import { Refused, type Offer } from './Refused';
 import { Dates, hasNoRoom, RepeatFields } from './Repeat';
 import { ONCE, ruleOf, type Repetition } from './repeat';
@@ -25,6 +26,8 @@ import { placeOf } from './shift';
 import { useTimes } from './times';
 import { plusDays } from './zone';
 
+/** GPUs that the server chooses, those that are chosen, or memory of a shared one. */
+type Kind = 'any' | 'these' | 'share';
 type Booked = { bookings: Booking[] };
 
 const SETTLED_MS = 250;
@@ -52,7 +55,8 @@ export function BookDialog({ wish, rows, jobs, close, done }: {
   const [repeated, setRepeated] = useState<Repetition>(ONCE);
   const [out, setOut] = useState<string[]>([]);
   const [skip, setSkip] = useState(false);
-  const [these, setThese] = useState(wish.gpus.length > 0);
+  const [which, setWhich] = useState<Kind>(wish.gpus.length > 0 ? 'these' : 'any');
+  const these = which === 'these';
   const key = useRef(newKey());
   const book = useMutation({
     mutationFn: (given: Body) => post<Booked>('v1/bookings', given, { 'Idempotency-Key': key.current }),
@@ -64,11 +68,12 @@ export function BookDialog({ wish, rows, jobs, close, done }: {
   // Whatever is asked otherwise is another booking.
   const anew = () => { key.current = newKey(); book.reset(); };
   const set = (part: Partial<Draft>) => { anew(); setDraft((before) => ({ ...before, ...part })); };
-  const asked: Draft = these ? draft : { ...draft, chosen: [] };
+  const asked: Draft = { ...draft, chosen: these ? draft.chosen : [], memoryGib: which === 'share' ? draft.memoryGib : null };
   const rule = ruleOf(repeated);
   const series: Series | null = rule ? { rule, except: out, skip } : null;
   const body = bodyOf(asked, zone, series);
-  const missing = !body ? t('book.times_bad') : these && !draft.chosen.length ? t('book.none_chosen') : rule === null ? t('rep.no_end') : '';
+  const missing = !body ? t('book.times_bad') : these && !draft.chosen.length ? t('book.none_chosen')
+    : which === 'share' && draft.memoryGib === null ? t('book.no_memory') : rule === null ? t('rep.no_end') : '';
   const would = useWould(missing ? null : body);
   // Every date that the rule makes, also those that are left out: the ones without room would wait.
   const all = useWould(missing || !series ? null : bodyOf({ ...asked, wait: true, purpose: '' }, zone, { rule: series.rule, except: [], skip: false }));
@@ -88,7 +93,7 @@ export function BookDialog({ wish, rows, jobs, close, done }: {
   }
   function take(offer: Offer) {
     set(draftKept(draft, draftOf(Date.parse(offer.start), Date.parse(offer.end), offer.gpus, zone)));
-    setThese(true);
+    setWhich(asked.memoryGib === null ? 'these' : 'share');
   }
   const indices = rows.filter((row) => asked.chosen.includes(row.gpu.uuid)).map((row) => row.gpu.index);
   return (
@@ -96,9 +101,9 @@ export function BookDialog({ wish, rows, jobs, close, done }: {
       <form className={queue.form} onSubmit={send}>
         <TimeFields draft={draft} set={set} />
         <div className={styles.gpus}>
-          <Choice label={t('word.gpu_word')} value={these ? 'these' : 'any'} onChange={(value) => { anew(); setThese(value === 'these'); }}
-            options={[{ value: 'any', label: t('book.any') }, { value: 'these', label: t('book.these') }]} />
-          {these ? <WhichGpus draft={draft} set={set} rows={rows} /> : <HowMany draft={draft} set={set} most={rows.length} />}
+          <Choice label={t('word.gpu_word')} value={which} onChange={(value) => { anew(); setWhich(value); }}
+            options={[{ value: 'any', label: t('book.any') }, { value: 'these', label: t('book.these') }, { value: 'share', label: t('book.share') }]} />
+          {which === 'share' ? <HowMuch draft={draft} set={set} /> : these ? <WhichGpus draft={draft} set={set} rows={rows} /> : <HowMany draft={draft} set={set} most={rows.length} />}
         </div>
         <RepeatFields value={repeated} set={repeat} />
         {dates && <Dates dates={dates} out={out} set={(next) => { anew(); setOut(next); }} />}
@@ -132,7 +137,7 @@ export function BookDialog({ wish, rows, jobs, close, done }: {
 const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 const draftKept = (before: Draft, other: Draft): Draft =>
-  ({ ...other, purpose: before.purpose, public: before.public, maintenance: before.maintenance, user: before.user, wait: false });
+  ({ ...other, purpose: before.purpose, public: before.public, maintenance: before.maintenance, user: before.user, memoryGib: before.memoryGib, wait: false });
 
 function Will({ one, jobs }: { one: Booking; jobs: readonly Job[] }) {
   const { t, language } = useWords();
@@ -142,10 +147,10 @@ function Will({ one, jobs }: { one: Booking; jobs: readonly Job[] }) {
   if (one.state === 'waiting') return <p>{t('book.will_wait')}</p>;
   const there = jobs.filter((job) => job.start_time && !job.end_time && job.user !== one.user && job.gpus.some((uuid) => one.gpus.includes(uuid))
     && (!job.latest_end || Date.parse(job.latest_end) > start));
-  const said = { gpus: one.gpu_indices.join(', '), time: duration((end - start) / 1000, language), user: one.user, ...times.range(start, end) };
+  const said = { gpus: one.gpu_indices.join(', '), time: duration((end - start) / 1000, language), user: one.user, memory: bytes(one.gpu_memory_bytes), ...times.range(start, end) };
   return (
     <>
-      <p>{t(one.maintenance ? 'book.will_maintain' : one.user === me.user ? 'book.will' : 'book.will_for', said)}</p>
+      <p>{t(one.gpu_memory_bytes !== null ? 'book.will_share' : one.maintenance ? 'book.will_maintain' : one.user === me.user ? 'book.will' : 'book.will_for', said)}</p>
       {there.map((job) => (
         <p key={job.job} className={ui.quiet}>
           {t('book.job_then', { job: job.job, user: job.user, index: job.gpu_indices.filter((index) => one.gpu_indices.includes(index)).join(', ') })}

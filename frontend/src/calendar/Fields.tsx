@@ -34,6 +34,14 @@ export function WhichGpus({ draft, set, rows }: { draft: Draft; set: Set; rows: 
   );
 }
 
+export function HowMuch({ draft, set }: { draft: Draft; set: Set }) {
+  const { t } = useWords();
+  return (
+    <NumberInput aria-label={t('bk.memory_gib')} placeholder={t('bk.memory_gib')} min={1} w={190} value={draft.memoryGib ?? ''}
+      onChange={(value) => set({ memoryGib: Number(value) || null })} />
+  );
+}
+
 export function HowMany({ draft, set, most }: { draft: Draft; set: Set; most: number }) {
   const { t } = useWords();
   return <NumberInput aria-label={t('book.count')} min={1} max={most} w={90} value={draft.count} onChange={(value) => set({ count: Number(value) || 1 })} />;

@@ -39,8 +39,9 @@ export interface Change {
 export interface Body {
   start: string;
   end: string;
-  gpus: number;
-  chosen: string[];
+  gpus?: number;
+  chosen?: string[];
+  gpu_memory_bytes?: number;
   purpose: string;
   public: boolean;
   maintenance: boolean;
@@ -98,8 +99,11 @@ const iso = (at: number): string => new Date(at).toISOString();
 export function bodyOf(draft: Draft, zone: string, series: Series | null = null): Body | null {
   const times = timesOf(draft, zone);
   if (!times) return null;
+  const what = draft.memoryGib === null
+    ? { gpus: draft.chosen.length || draft.count, chosen: [...draft.chosen] }
+    : { gpu_memory_bytes: draft.memoryGib * 2 ** 30 };
   return {
-    start: iso(times.start), end: iso(times.end), gpus: draft.chosen.length || draft.count, chosen: [...draft.chosen],
+    start: iso(times.start), end: iso(times.end), ...what,
     purpose: draft.purpose.trim(), public: draft.public, maintenance: draft.maintenance, wait: draft.wait,
     ...(draft.user.trim() ? { user: draft.user.trim() } : {}),
     ...(series ? { repeat: series.rule, except: series.except, skip: series.skip } : {}),
@@ -109,7 +113,8 @@ export function bodyOf(draft: Draft, zone: string, series: Series | null = null)
 /** `indices`: of the chosen ones. */
 export function typed(draft: Draft, indices: readonly number[], series: Series | null = null): string {
   const words = ['roost', 'book'];
-  if (indices.length) for (const index of indices) words.push('--gpu', String(index));
+  if (draft.memoryGib !== null) words.push('--gpu-mem', `${draft.memoryGib}G`);
+  else if (indices.length) for (const index of indices) words.push('--gpu', String(index));
   else words.push('-g', String(draft.count));
   words.push('--from', `"${draft.fromDay} ${draft.fromHour}"`, '--until', `"${draft.untilDay} ${draft.untilHour}"`);
   if (series) {
