@@ -39,7 +39,7 @@ from tests.real.web_rig import Browser
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root: accounts, PAM, a daemon")
 PREFIX = "rfz-"
-EXAMPLES = int(os.environ.get("ROOST_FUZZ_EXAMPLES", "3"))
+EXAMPLES = int(os.environ.get("ROOST_FUZZ_EXAMPLES", "2"))
 SEED = int(os.environ.get("ROOST_FUZZ_SEED", "4"))
 CHECKS = [
     status_code_conformance,

@@ -46,8 +46,9 @@ def _holder(index: int, job: int | None) -> Holder:
 def _rows(record: JobRecord, *gpus: GpuAttribution) -> list[dict[str, Any]]:
     board = Board(jobs={record.id: record})
     call: Any = SimpleNamespace(
-        language="en", context=SimpleNamespace(board=board, time_zone="UTC")
-    )
+        language="en", person=SimpleNamespace(uid=1001, operator=False),
+        context=SimpleNamespace(board=board, time_zone="UTC"),
+    )  # fmt: skip
     return holder_rows(call, Attribution(START, "gpu1", gpus))
 
 
