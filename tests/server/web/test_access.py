@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from roost.server.intents import Keep, Person
-from roost.server.web.access import IDLE_S, LONGEST_S, MOST_SESSIONS, Access, Signed, csrf_of
+from roost.server.web.access import (
+    IDLE_S,
+    LONGEST_S,
+    MOST_SESSIONS,
+    Access,
+    Signed,
+    audit_by,
+    csrf_of,
+)
 from roost.server.web.limits import Limit
 from roost.store.access import sessions, tokens
 from roost.store.database import Store, open_sqlite, open_url
+from roost.store.records import AuditRecord
 
 ANN = Person(4_000_001, "ann", frozenset(), operator=False)
 BOB = Person(4_000_002, "bob", frozenset(), operator=False)
@@ -159,3 +169,13 @@ def test_names_without_end_fill_no_memory(time: Time) -> None:
     for number in range(1000):
         limit.take(str(number))
     assert len(limit._taken) == 10
+
+
+def whose(one: AuditRecord) -> tuple[int | None, str, str, str, str]:
+    return one.uid, one.user, one.action, one.subject, one.origin
+
+
+def test_the_log_says_who_did_it_and_from_where() -> None:
+    far = whose(audit_by(replace(ANN, via="192.0.2.1, token t1"), "feed", subject="feed 1"))
+    assert far == (ANN.uid, "ann", "feed", "feed 1", "192.0.2.1, token t1")
+    assert whose(audit_by(None, "session ended")) == (None, "", "session ended", "", "")

@@ -25,7 +25,7 @@ from roost.server.feeds.document import Entry, document
 from roost.server.feeds.entries import Reader, entries
 from roost.server.intents import Keep, Person
 from roost.server.refusal import RefusalError
-from roost.server.web.access import ADDRESS, audit, sha256
+from roost.server.web.access import ADDRESS, audit_by, sha256
 from roost.server.web.limits import Limit
 from roost.store import feeds as rows
 from roost.store.bookings import bookings_between
@@ -110,8 +110,8 @@ async def make(call: Caller, given: FeedIn) -> Response:
         secrets.token_hex(6), sha256(secret), person.uid, person.name, given.of, target,
         call.language, context.clock(),
     )  # fmt: skip
-    said = audit(person.uid, person.name, "feed", subject=f"feed {made.id}",
-                 detail=f"{made.of} {made.target}".strip(), origin=person.via)  # fmt: skip
+    said = audit_by(person, "feed", subject=f"feed {made.id}",
+                    detail=f"{made.of} {made.target}".strip())  # fmt: skip
     await context.intend(Keep(lambda connection: rows.add_feed(connection, made), (said,)))
     return answer({**_row(call, made), "path": f"/v1/feeds/{secret}/bookings.ics"}, 201)
 
@@ -139,9 +139,7 @@ async def revoke(call: Caller, feed: Annotated[str, Path(max_length=64)]) -> Res
     found = [one for one in await _theirs(call) if one.id == feed]
     if not found:
         raise RefusalError(404, "feed.no_such_feed", id=feed)
-    person = call.person
-    said = audit(person.uid, person.name, "feed-revoke", subject=f"feed {feed}",
-                 whom=found[0].user, origin=person.via)  # fmt: skip
+    said = audit_by(call.person, "feed-revoke", subject=f"feed {feed}", whom=found[0].user)
     await call.context.intend(Keep(lambda connection: rows.drop_feed(connection, feed), (said,)))
     return answer({"done": True})
 

@@ -27,8 +27,9 @@ from roost.server.api.render import why_json
 from roost.server.api.submitted import intent_of
 from roost.server.intents import Cancel, Explain, Hold, Note, Requeue
 from roost.server.refusal import RefusalError
+from roost.server.web.access import audit_by
 from roost.store import jobs as queries
-from roost.store.records import AuditRecord, JobRecord
+from roost.store.records import JobRecord
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
 Number = Annotated[int, Path(ge=0, le=MAX_JOB, description="A job's number")]
@@ -223,9 +224,6 @@ async def signal(number: Number, given: SignalIn, call: Caller) -> Response:
             job=number, state=job.state.value,
         )  # fmt: skip
     await context.asked(context.engine.signal(job.id, job.attempt, which), AGENT_S)
-    record = AuditRecord(
-        at=0.0, uid=person.uid, user=person.name, action="signal", subject=f"job {job.id}",
-        whom=job.user, detail=given.signal, origin=person.via,
-    )  # fmt: skip
-    await context.intend(Note(record))
+    said = audit_by(person, "signal", subject=f"job {job.id}", whom=job.user, detail=given.signal)
+    await context.intend(Note(said))
     return answer({"done": True})

@@ -32,8 +32,7 @@ from roost.server.api.rights import role_of
 from roost.server.api.shown import StatusOut, WhoOut
 from roost.server.intents import Drain, Note
 from roost.server.refusal import RefusalError
-from roost.server.web.access import PREFIX, SIGNED
-from roost.store.records import AuditRecord
+from roost.server.web.access import PREFIX, SIGNED, audit_by
 from roost.wire.messages import FreeItem, FreeProcesses, FreeResult, ReleaseDriver, Scan
 
 router = APIRouter(prefix="/v1", tags=["machine"])
@@ -219,17 +218,7 @@ async def who(
     if scan:
         await context.asked(context.engine.ask(Scan(request=0)), SCAN_S)
         # The answer is also an observation: it is taken in before this note is.
-        await context.intend(
-            Note(
-                AuditRecord(
-                    at=0.0,
-                    uid=call.person.uid,
-                    user=call.person.name,
-                    action="scan",
-                    origin=call.person.via,
-                )
-            )
-        )
+        await context.intend(Note(audit_by(call.person, "scan")))
     _, attribution = seen(call)
     uuid = gpu_uuid(call, gpu) if gpu is not None else None
     found = who_json(call, attribution, uuid, user)
@@ -373,16 +362,12 @@ async def free(gpu: GpuName, given: FreeIn, call: Caller) -> Response:
         raise RefusalError(502, "problem.agent_refused", text="it gave no result")
     for process_end in result.processes:
         process = known[process_end.pid, process_end.start_ticks]
-        await context.intend(
-            Note(
-                AuditRecord(
-                    at=0.0, uid=person.uid, user=person.name, action="free", origin=person.via,
-                    subject=f"gpu {found.gpu_uuid} pid {process_end.pid}",
-                    whom=process.user or "", outcome=process_end.outcome,
-                    detail=_clean(f"{process.command}: {process_end.text}".rstrip(": "))[:1000],
-                )
-            )
+        said = audit_by(
+            person, "free", subject=f"gpu {found.gpu_uuid} pid {process_end.pid}",
+            whom=process.user or "", outcome=process_end.outcome,
+            detail=_clean(f"{process.command}: {process_end.text}".rstrip(": "))[:1000],
         )  # fmt: skip
+        await context.intend(Note(said))
     return answer(
         {
             "processes": [
@@ -418,9 +403,5 @@ async def _drive(call: Call, hold: bool) -> Response:
     context, person = call.context, call.person
     await context.asked(context.engine.ask(ReleaseDriver(hold=hold, request=0)), SLACK_S)
     action = "driver hold" if hold else "driver release"
-    await context.intend(
-        Note(
-            AuditRecord(at=0.0, uid=person.uid, user=person.name, action=action, origin=person.via)
-        )
-    )
+    await context.intend(Note(audit_by(person, action)))
     return answer({"done": True})

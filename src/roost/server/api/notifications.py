@@ -29,7 +29,7 @@ from roost.server.notify.people import MAIL, Person
 from roost.server.notify.sending import send
 from roost.server.notify.settings import MailSettings
 from roost.server.refusal import RefusalError
-from roost.server.web.access import audit
+from roost.server.web.access import audit_by
 from roost.store import notify as rows
 from roost.store.bookings import notices_of
 from roost.store.notify import ChannelRecord
@@ -219,8 +219,7 @@ async def add(call: Caller, given: ChannelIn) -> Response:
         secrets.token_hex(6), call.person.uid, user, given.name, given.address.strip(),
         call.context.clock(),
     )  # fmt: skip
-    said = audit(call.person.uid, user, "notify-add", subject=f"channel {made.id}",
-                 detail=address.kind)  # fmt: skip
+    said = audit_by(call.person, "notify-add", subject=f"channel {made.id}", detail=address.kind)
     await call.context.intend(Keep(lambda connection: rows.add_channel(connection, made), (said,)))
     shown = {"channel": made.id, "kind": address.kind, "name": made.name, "allowed": True,
              "address": address.masked, "trouble": None,
@@ -238,7 +237,7 @@ async def remove(call: Caller, channel: _Number) -> Response:
     person, _ = await _person(call, await _settings(call))
     if channel not in person.own:
         _unknown(channel)
-    said = audit(call.person.uid, call.person.name, "notify-remove", subject=f"channel {channel}")
+    said = audit_by(call.person, "notify-remove", subject=f"channel {channel}")
     await call.context.intend(
         Keep(lambda connection: rows.drop_channel(connection, channel), (said,))
     )

@@ -18,8 +18,9 @@ from roost.server.api.jobs import Number, found
 from roost.server.api.shapes import Out
 from roost.server.intents import Note
 from roost.server.refusal import RefusalError
+from roost.server.web.access import audit_by
 from roost.server.web.limits import Limit
-from roost.store.records import AuditRecord, JobRecord
+from roost.store.records import JobRecord
 from roost.wire.messages import OutputRead, ReadOutput
 
 router = APIRouter(prefix="/v1/jobs", tags=["jobs"])
@@ -131,11 +132,8 @@ async def _note(call: Call, job: JobRecord) -> None:
     if person.uid == job.uid or _noted.wait_s(key) > 0:
         return
     _noted.take(key)
-    record = AuditRecord(
-        at=0.0, uid=person.uid, user=person.name, action="output", subject=f"job {job.id}",
-        whom=job.user, origin=person.via,
-    )  # fmt: skip
-    await call.context.intend(Note(record))
+    said = audit_by(person, "output", subject=f"job {job.id}", whom=job.user)
+    await call.context.intend(Note(said))
 
 
 def _told(call: Call, job: JobRecord, state: str, why: str = "", **more: Any) -> Response:

@@ -123,12 +123,9 @@ class Access:
         if not ids:
             return
         said = tuple(
-            audit(
-                by.uid if by else None, by.name if by else "", "session ended",
-                subject=f"session {one.id}", whom=one.user, detail=why, origin=by.via if by else "",
-            )
+            audit_by(by, "session ended", subject=f"session {one.id}", whom=one.user, detail=why)
             for one in gone
-        )  # fmt: skip
+        )
         self._forget_sessions(ids)  # whatever becomes of the row, nobody comes in by it any more
         await intend(Keep(lambda connection: rows.drop_sessions(connection, ids), said))
 
@@ -166,8 +163,8 @@ class Access:
             secrets.token_hex(6), sha256(secret), person.uid, person.name, name,
             " ".join(sorted(scopes)), self._clock(), None, expires_at,
         )  # fmt: skip
-        said = audit(person.uid, person.name, "token made", subject=f"token {made.id}",
-                     detail=f"{made.scopes}: {name}".rstrip(": "), origin=person.via)  # fmt: skip
+        said = audit_by(person, "token made", subject=f"token {made.id}",
+                        detail=f"{made.scopes}: {name}".rstrip(": "))  # fmt: skip
         await intend(Keep(lambda connection: rows.add_token(connection, made), (said,)))
         self._tokens[made.sha256] = made
         return made, secret
@@ -180,12 +177,9 @@ class Access:
         if not ids:
             return
         said = tuple(
-            audit(
-                by.uid if by else None, by.name if by else "", "token revoked",
-                subject=f"token {one.id}", whom=one.user, detail=why, origin=by.via if by else "",
-            )
+            audit_by(by, "token revoked", subject=f"token {one.id}", whom=one.user, detail=why)
             for one in gone
-        )  # fmt: skip
+        )
         self._forget_tokens(ids)
         await intend(Keep(lambda connection: rows.drop_tokens(connection, ids), said))
 
@@ -251,3 +245,10 @@ class Access:
 def audit(uid: int | None, user: str, action: str, **more: str) -> AuditRecord:
     """A line of the audit log; its time is the commit's."""
     return AuditRecord(at=0.0, uid=uid, user=user, action=action, **more)
+
+
+def audit_by(person: Person | None, action: str, **more: str) -> AuditRecord:
+    """A line of what that person did, and from where; None: Roost itself."""
+    if person is None:
+        return audit(None, "", action, **more)
+    return audit(person.uid, person.name, action, origin=person.via, **more)
