@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,17 @@ def closed_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def writing(store: Store) -> Callable[[Keep], None]:
+    """One after another, as the control thread writes for all threads."""
+    turn = threading.Lock()
+
+    def write(kept: Keep) -> None:
+        with turn, store.write() as connection:
+            kept.write(connection)
+
+    return write
+
+
 def post_over(store: Store, folder: Path, now: float, more: str = "") -> Post:
     path = folder / "mail.toml"
     path.write_text(
@@ -52,11 +64,7 @@ def post_over(store: Store, folder: Path, now: float, more: str = "") -> Post:
     )
     path.chmod(0o600)
 
-    def write(kept: Keep) -> None:
-        with store.write() as connection:
-            kept.write(connection)
-
-    return Post(store, write, lambda: "UTC", path, "server-1", lambda: now)
+    return Post(store, writing(store), lambda: "UTC", path, "server-1", lambda: now)
 
 
 def states(store: Store) -> dict[int, str]:
@@ -146,11 +154,7 @@ def with_channels(store: Store, tmp_path: Path, now: float, *ports: int) -> Post
             address = f"http://127.0.0.1:{port}/x"
             add_channel(connection, ChannelRecord(f"c{number}", 1001, "li", "", address, DAY))
 
-    def write(kept: Keep) -> None:
-        with store.write() as connection:
-            kept.write(connection)
-
-    return Post(store, write, lambda: "UTC", path, "server-1", lambda: now)
+    return Post(store, writing(store), lambda: "UTC", path, "server-1", lambda: now)
 
 
 def test_a_dead_channel_is_left_alone_and_holds_up_no_other(store: Store, tmp_path: Path) -> None:
