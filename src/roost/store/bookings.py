@@ -12,11 +12,10 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from roost.core.bookings.model import Want
 from roost.core.model import Booking
-from roost.store.prepared import Prepared
+from roost.store.prepared import Prepared, insert_for
 from roost.store.tables import booked, booking_series, bookings, notices, outbox
 
 BOOKED, WAITING = "booked", "waiting"
@@ -201,8 +200,7 @@ def all_series(connection: Connection, numbers: Iterable[int]) -> dict[int, Seri
 
 @Prepared
 def _add_notices(dialect: str) -> Any:
-    kind = sqlite.insert if dialect == "sqlite" else postgresql.insert
-    return kind(notices).on_conflict_do_nothing(index_elements=[notices.c.key])
+    return insert_for(dialect, notices).on_conflict_do_nothing(index_elements=[notices.c.key])
 
 
 def add_notices(connection: Connection, records: Iterable[NoticeRecord]) -> None:

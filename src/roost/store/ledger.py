@@ -9,20 +9,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, select
-from sqlalchemy.dialects import postgresql, sqlite
 
-from roost.store.prepared import Prepared
+from roost.store.prepared import Prepared, insert_for
 from roost.store.records import Reading, UsageAmount, UsageKey
 from roost.store.tables import gpus, hours, minutes, usage
 
 _SUMS = ("observed_s", "utilisation_s", "busy_s", "memory_byte_s", "joules")
 _HIGHEST = ("memory_max_bytes", "power_max_w", "temperature_max_c")
-
-
-def _insert(dialect: str, table: Table) -> Any:
-    if dialect == "sqlite":
-        return sqlite.insert(table)
-    return postgresql.insert(table)
 
 
 def add_usage(connection: Connection, amounts: Mapping[UsageKey, UsageAmount]) -> None:
@@ -41,7 +34,7 @@ def add_usage(connection: Connection, amounts: Mapping[UsageKey, UsageAmount]) -
 
 @Prepared
 def _add_usage(dialect: str) -> Any:
-    statement = _insert(dialect, usage)
+    statement = insert_for(dialect, usage)
     sums = {n: usage.c[n] + statement.excluded[n]
             for n in ("held_s", "observed_s", "busy_s", "gb_s", "joules")}  # fmt: skip
     return statement.on_conflict_do_update(index_elements=list(usage.primary_key), set_=sums)
@@ -62,7 +55,7 @@ def add_readings(
 
 
 def _adding(table: Table, dialect: str) -> Any:
-    statement = _insert(dialect, table)
+    statement = insert_for(dialect, table)
     new = statement.excluded
     highest = func.max if dialect == "sqlite" else func.greatest
     values: dict[str, Any] = {n: table.c[n] + new[n] for n in _SUMS}
@@ -128,7 +121,7 @@ def save_gpus(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None
     connection.execute(gpus.update().values(present=False))
     if not values:
         return
-    statement = _insert(connection.dialect.name, gpus)
+    statement = insert_for(connection.dialect.name, gpus)
     kept = ("index", "name", "memory_bytes", "last_seen_at", "inventory", "present")
     connection.execute(
         statement.on_conflict_do_update(

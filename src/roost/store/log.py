@@ -8,9 +8,8 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, delete, func, insert, select
-from sqlalchemy.dialects import postgresql, sqlite
 
-from roost.store.prepared import Prepared
+from roost.store.prepared import Prepared, insert_for
 from roost.store.records import AuditRecord
 from roost.store.tables import audit, events, meta, rules_versions
 
@@ -128,8 +127,7 @@ def set_meta(connection: Connection, key: str, value: str) -> None:
 
 @Prepared
 def _set_meta(dialect: str) -> Any:
-    kind = sqlite.insert if dialect == "sqlite" else postgresql.insert
-    statement = kind(meta)
+    statement = insert_for(dialect, meta)
     return statement.on_conflict_do_update(
         index_elements=[meta.c.key], set_={"value": statement.excluded.value}
     )

@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 from sqlalchemy import Connection, delete, func, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from roost.core.notices.choices import DIGEST_HOUR, Choices
-from roost.store.prepared import Prepared
+from roost.store.prepared import Prepared, insert_for
 from roost.store.tables import notices, notify_channels, notify_choices, outbox
 
 
@@ -43,7 +42,7 @@ def put_choices(connection: Connection, uid: int, user: str, choices: Choices) -
 
 @Prepared
 def _put(dialect: str) -> Any:
-    statement = (sqlite.insert if dialect == "sqlite" else postgresql.insert)(notify_choices)
+    statement = insert_for(dialect, notify_choices)
     names = ("user", "language", "quiet", "digest_hour", "wanted")
     return statement.on_conflict_do_update(
         index_elements=[notify_choices.c.uid],

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, exc
+from sqlalchemy import Connection, Dialect, Table, exc
+from sqlalchemy.dialects import postgresql, sqlite
 
 
 class Prepared:
@@ -32,6 +33,11 @@ class Prepared:
             statement = self._build(connection.dialect.name)
             compiled = self._compiled[key] = _Compiled(statement, connection.dialect, key[1])
         execute(connection, compiled.text, [compiled.parameters(row) for row in rows])
+
+
+def insert_for(dialect: str, table: Table) -> Any:
+    """An insert of that dialect: it can be told what to do where the row is there already."""
+    return (sqlite.insert if dialect == "sqlite" else postgresql.insert)(table)
 
 
 def execute(connection: Connection, text: str, parameters: list[Any]) -> None:
