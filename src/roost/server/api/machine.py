@@ -30,10 +30,11 @@ from roost.server.api.models import (
 from roost.server.api.render import iso
 from roost.server.api.rights import role_of
 from roost.server.api.shown import StatusOut, WhoOut
+from roost.server.freeing import free_item
 from roost.server.intents import Drain, Note
 from roost.server.refusal import RefusalError
 from roost.server.web.access import PREFIX, SIGNED, audit_by
-from roost.wire.messages import FreeItem, FreeProcesses, FreeResult, ReleaseDriver, Scan
+from roost.wire.messages import FreeProcesses, FreeResult, ReleaseDriver, Scan
 
 router = APIRouter(prefix="/v1", tags=["machine"])
 GpuName = Annotated[str, Path(max_length=100, description="A GPU's index or UUID")]
@@ -342,15 +343,7 @@ async def free(gpu: GpuName, given: FreeIn, call: Caller) -> Response:
                 409, "problem.not_in_plan", {"pid": item.pid}, pid=item.pid,
                 start_ticks=item.start_ticks, gpu=found.gpu_index,
             )  # fmt: skip
-        items.append(
-            FreeItem(
-                pid=process.pid,
-                start_ticks=process.start_ticks,
-                gpu_uuid=found.gpu_uuid,
-                evidence="; ".join(text_of(e) for e in process.evidence),
-                container_id=process.container_id,
-            )
-        )
+        items.append(free_item(found.gpu_uuid, process))
     request = FreeProcesses(
         items=tuple(items),
         grace_s=given.grace_s,

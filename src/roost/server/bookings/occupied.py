@@ -10,13 +10,13 @@ import structlog
 
 from roost.core.attribution.free import FreeProcess, free_plan
 from roost.core.attribution.model import Holder, Sure
-from roost.core.attribution.show import text_of
 from roost.core.model import PriorityClass
 from roost.server.bookings.room import strangers
 from roost.server.engines.base import Engine
+from roost.server.freeing import free_item
 from roost.server.work import Work
 from roost.store.bookings import BookingRecord
-from roost.wire.messages import FreeItem, FreeProcesses
+from roost.wire.messages import FreeProcesses
 
 log = structlog.get_logger()
 # Whoever leaves at the last moment is still seen for a look or two.
@@ -58,8 +58,8 @@ def look(work: Work, engine: Engine, record: BookingRecord) -> None:
     if now >= max(record.starts_at, record.made_at) + SETTLE_S:
         _tell_owner(work, record, found)
     if now >= record.starts_at and rules.occupied == "end" and not record.maintenance:
-        for uuid in found:
-            _end(work, engine, record, uuid, found[uuid])
+        for holders in found.values():
+            _end(work, engine, record, holders)
 
 
 def _key(holder: Holder) -> str:
@@ -106,25 +106,21 @@ def _tell_owner(work: Work, record: BookingRecord, found: dict[str, list[Holder]
         )  # fmt: skip
 
 
-def _end(
-    work: Work, engine: Engine, record: BookingRecord, uuid: str, holders: list[Holder]
-) -> None:
+def _end(work: Work, engine: Engine, record: BookingRecord, holders: list[Holder]) -> None:
     """What was told so for as long as background jobs are, and is surely another person's."""
     rules, books, observation = work.rules.rules, work.books, work.board.observation
     notice_s = rules.bookings.background_notice_s
-    due: dict[tuple[int, int], Holder] = {}
+    due: set[tuple[int, int]] = set()
     for holder in holders:
-        key = (record.id, _key(holder))
-        told_at = books.told_at.get(key)
+        told_at = books.told_at.get((record.id, _key(holder)))
         if (
             told_at is None
             or work.now < told_at + notice_s
             or holder.owner_sure is not Sure.CERTAIN
         ):
             continue
-        for one in ((holder.pid, holder.start_ticks), *((w.pid, w.start_ticks)
-                    for w in holder.workers)):  # fmt: skip
-            due[one] = holder
+        due.add((holder.pid, holder.start_ticks))
+        due |= {(worker.pid, worker.start_ticks) for worker in holder.workers}
     seen = work.board.attribution
     if not due or observation is None or seen is None:
         return
@@ -132,11 +128,8 @@ def _end(
         plan = free_plan(observation, seen, holders[0].gpu_uuid, "roost", True)
     except KeyError:
         return
-    going = [
-        one
-        for one in plan.processes
-        if (one.pid, one.start_ticks) in due and (one.pid, one.start_ticks) not in books.ended
-    ]
+    due -= books.ended
+    going = [one for one in plan.processes if (one.pid, one.start_ticks) in due]
     if going:
         _send(work, engine, record, plan.gpu_uuid, going)
 
@@ -151,14 +144,7 @@ def _send(
             whom=one.user or "", outcome="ended",
             detail=f"for booking {record.id} of {record.user} (rules: bookings.occupied)",
         )  # fmt: skip
-    items = tuple(
-        FreeItem(
-            pid=one.pid, start_ticks=one.start_ticks, gpu_uuid=uuid,
-            evidence="; ".join(text_of(each) for each in one.evidence),
-            container_id=one.container_id,
-        )
-        for one in going
-    )  # fmt: skip
+    items = tuple(free_item(uuid, one) for one in going)
     grace_s = work.rules.rules.classes[PriorityClass.BACKGROUND].grace_s
     asked = FreeProcesses(items=items, grace_s=grace_s, only_uid=None, request=0)
     ended = work.books.ended
