@@ -67,14 +67,12 @@ def ended(work: Work, job: JobRecord, started_at: float | None) -> None:
     cancelled who did that is told, where it was somebody else."""
     ran_s = 0.0 if started_at is None else max(0.0, (job.ended_at or work.now) - started_at)
     if job.state in BAD:
-        said = None if job.said is None else {"message": job.said.message,
-                                              "numbers": job.said.numbers}  # fmt: skip
         about = {
             "state": job.state.value, "exit_code": job.exit_code, "signal": job.signal,
-            "ran_s": ran_s, "text": job.text, "said": said,
+            "ran_s": ran_s, "text": job.text,
+            "said": None if job.said is None else _kept(job.said),
         }  # fmt: skip
-        key = f"{job.id}" if job.array_id is None else f"array {job.array_id}"
-        tell(work, job, "job_failed", key, **about)
+        tell(work, job, "job_failed", _once(job), **about)
     elif (
         job.state is JobState.COMPLETED
         and job.array_id is None
@@ -87,10 +85,14 @@ def ended(work: Work, job: JobRecord, started_at: float | None) -> None:
 
 def never(work: Work, job: JobRecord) -> None:
     """It waits for a job that did not complete, and is over without having run."""
-    key = f"{job.id}" if job.array_id is None else f"array {job.array_id}"
-    tell(work, job, "job_never", key)
+    tell(work, job, "job_never", _once(job))
     if job.array_id is not None:
         _one_of_array(work, job, job.array_id)
+
+
+def _once(job: JobRecord) -> str:
+    """A key: of all the jobs of an array the first is told."""
+    return f"{job.id}" if job.array_id is None else f"array {job.array_id}"
 
 
 def _one_of_array(work: Work, job: JobRecord, array: int) -> None:

@@ -40,10 +40,10 @@ def drained_by(connection: Connection, uuids: Collection[str]) -> dict[str, dict
     return found
 
 
-def record_span(connection: Connection) -> tuple[float | None, float | None]:
-    """The first hour that the GPUs were looked at in, and the last."""
-    first, last = connection.execute(select(func.min(hours.c.hour), func.max(hours.c.hour))).one()
-    return (None if first is None else float(first), None if last is None else float(last))
+def record_from(connection: Connection) -> float | None:
+    """The first hour that the GPUs were looked at in."""
+    first = connection.execute(select(func.min(hours.c.hour))).scalar()
+    return None if first is None else float(first)
 
 
 def database_bytes(connection: Connection) -> int | None:

@@ -28,7 +28,7 @@ def job_message(
     """As `message_of`, for kinds that are not of bookings."""
 
     def clock(at: float) -> str:
-        return datetime.fromtimestamp(at, zone).strftime("%Y-%m-%d %H:%M")
+        return clock_at(at, zone)
 
     numbers = _numbers(detail, clock)
     subject = say(language, f"notice_job.{_code(kind, detail)}", **numbers)
@@ -48,6 +48,10 @@ def job_message(
     if "end_at" in detail or any(one.endswith("_at") for one in said["numbers"]):
         lines.append(say(language, "notice_job.zone", zone=zone_name))
     return subject, tuple(lines[:MOST_LINES])
+
+
+def clock_at(at: float, zone: tzinfo) -> str:
+    return datetime.fromtimestamp(at, zone).strftime("%Y-%m-%d %H:%M")
 
 
 def one_line(text: str) -> str:

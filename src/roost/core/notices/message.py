@@ -5,10 +5,10 @@ goes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, tzinfo
+from datetime import tzinfo
 from typing import Any
 
-from roost.core.notices.job_message import job_message, one_line
+from roost.core.notices.job_message import clock_at, job_message, one_line
 from roost.core.text.catalogue import say
 from roost.core.text.notice import MESSAGES
 
@@ -34,8 +34,8 @@ def message_of(
     numbers = {
         "booking": detail["booking"],
         "by": one_line(str(detail.get("by") or "Roost")),
-        "start": _at(detail["start_at"], zone),
-        "end": _at(detail.get("old_end_at") or detail["end_at"], zone),
+        "start": clock_at(detail["start_at"], zone),
+        "end": clock_at(detail.get("old_end_at") or detail["end_at"], zone),
         "gpus": len(detail.get("gpu_uuids") or ()) or detail.get("gpus", 0),
     }
     numbers["gpu"] = detail.get("gpu", "?")
@@ -43,7 +43,7 @@ def message_of(
     which = {name: detail.get(name, "?") for name in ("job", "pid")}
     numbers["what"] = say(language, f"notice.what_{held_by}", **which)
     if kind == "booking_moved":
-        numbers["end"] = _at(detail["end_at"], zone)
+        numbers["end"] = clock_at(detail["end_at"], zone)
     subject = say(language, f"notice.{kind if kind in MESSAGES else 'other'}", **numbers)
     lines = [subject]
     purpose = one_line(str(detail.get("purpose") or ""))
@@ -60,10 +60,6 @@ def message_of(
     )
     lines.append(say(language, "notice.zone", zone=zone_name))
     return subject, tuple(lines)
-
-
-def _at(seconds: float, zone: tzinfo) -> str:
-    return datetime.fromtimestamp(seconds, zone).strftime("%Y-%m-%d %H:%M")
 
 
 def digest_of(

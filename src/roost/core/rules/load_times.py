@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from roost.core.model import PriorityClass
 from roost.core.rules.load_sheets import aliases_of, slots_of
@@ -113,16 +114,14 @@ def windows_of(table: Table, groups: Sequence[str], periods: Periods) -> dict[st
 
 
 def idle_reclaim_of(table: Table, base: IdleReclaim, groups: Sequence[str]) -> IdleReclaim:
-    after_s = table.span("after", base.after_s, least_s=60.0)
-    warn_s = table.span("warn", base.warn_s)
     below = table.number("below_percent", base.below_percent, 0.0)
     if below > 100.0:
         table.wrong("below_percent", "percent", value=f"{below:g}")
     found = IdleReclaim(
         enabled=table.flag("enabled", base.enabled),
-        after_s=base.after_s if after_s is None else after_s,
+        after_s=_span(table, "after", base.after_s, 60.0),
         below_percent=below,
-        warn_s=base.warn_s if warn_s is None else warn_s,
+        warn_s=_span(table, "warn", base.warn_s),
         exempt_users=table.texts("exempt_users"),
         exempt_groups=names_among(table, "exempt_groups", groups, "unknown_group"),
         exempt_classes=class_names(table, "exempt_classes"),
@@ -132,10 +131,7 @@ def idle_reclaim_of(table: Table, base: IdleReclaim, groups: Sequence[str]) -> I
 
 
 def bookings_of(table: Table, base: BookingRules) -> BookingRules:
-    def span(key: str, default: float, least_s: float = 0.0) -> float:
-        found = table.span(key, default, least_s)
-        return default if found is None else found
-
+    span = partial(_span, table)
     found = BookingRules(
         horizon_s=span("horizon", base.horizon_s, 60.0),
         longest_s=span("longest", base.longest_s, 60.0),
@@ -155,15 +151,19 @@ def bookings_of(table: Table, base: BookingRules) -> BookingRules:
 
 
 def notices_of(table: Table, base: NoticeRules) -> NoticeRules:
-    long_wait_s = table.span("long_wait", base.long_wait_s)
-    long_run_s = table.span("long_run", base.long_run_s)
-    time_limit_s = table.span("time_limit", base.time_limit_s)
-    table.close()
-    return NoticeRules(
-        base.long_wait_s if long_wait_s is None else long_wait_s,
-        base.long_run_s if long_run_s is None else long_run_s,
-        base.time_limit_s if time_limit_s is None else time_limit_s,
+    found = NoticeRules(
+        _span(table, "long_wait", base.long_wait_s),
+        _span(table, "long_run", base.long_run_s),
+        _span(table, "time_limit", base.time_limit_s),
     )
+    table.close()
+    return found
+
+
+def _span(table: Table, key: str, default: float, least_s: float = 0.0) -> float:
+    """Seconds of a key that cannot be without any."""
+    found = table.span(key, default, least_s)
+    return default if found is None else found
 
 
 def gpu_hours(table: Table, key: str) -> float | None:

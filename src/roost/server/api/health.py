@@ -74,7 +74,7 @@ def _facts(context: Context) -> Facts:
             through = log.get_meta(connection, "ledger_through")
             took = time.monotonic() - began
             size = operate.database_bytes(connection)
-            first, _ = operate.record_span(connection)
+            first = operate.record_from(connection)
             gaps = log.gaps(connection, now - WEEK_S, now)
             mail = operate.mail_trouble(connection, now - WEEK_S)
     except StoreError:

@@ -13,9 +13,9 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Path, Query, Response
 from pydantic import Field
 
-from roost.core.notices.address import AddressError, read_address
+from roost.core.notices.address import Address, AddressError, read_address
 from roost.core.notices.choices import Choices
-from roost.core.notices.kinds import ON, TOPICS, topic_of
+from roost.core.notices.kinds import TOPICS, topic_of
 from roost.core.notices.message import message_of
 from roost.core.notices.quiet import read_quiet
 from roost.core.text.catalogue import say
@@ -25,7 +25,7 @@ from roost.server.api.render import iso
 from roost.server.api.shapes import In, Out
 from roost.server.intents import Keep
 from roost.server.notify.outcomes import LaterError, RefusedError, UnknownError
-from roost.server.notify.people import MAIL, Person
+from roost.server.notify.people import MAIL, Person, way_of_topic
 from roost.server.notify.sending import send
 from roost.server.notify.settings import MailSettings
 from roost.server.refusal import RefusalError
@@ -127,20 +127,24 @@ def _shown(person: Person) -> list[dict[str, object]]:
         found.append({"channel": MAIL, "kind": MAIL, "name": "", "allowed": True, "trouble": None,
                       "address": person.mail.address, "wanted": _wanted(person, MAIL)})  # fmt: skip
     for one in person.own.values():
-        address = read_address(one.address)
-        found.append(
-            {"channel": one.id, "kind": address.kind, "name": one.name, "address": address.masked,
-             "allowed": one.id in person.channels, "trouble": one.trouble or None,
-             "wanted": _wanted(person, one.id)}
-        )  # fmt: skip
+        allowed = one.id in person.channels
+        found.append(_own(person, one, read_address(one.address), allowed))
     return found
 
 
+def _own(person: Person, one: ChannelRecord, address: Address, allowed: bool) -> dict[str, object]:
+    return {"channel": one.id, "kind": address.kind, "name": one.name, "address": address.masked,
+            "allowed": allowed, "trouble": one.trouble or None,
+            "wanted": _wanted(person, one.id)}  # fmt: skip
+
+
 def _wanted(person: Person, channel: str) -> dict[str, str]:
-    ways = {topic: person.choices.way(channel, topic) for topic in TOPICS}
-    if channel == MAIL and MAIL not in person.choices.wanted and person.mail is not None:
-        ways = {t: None if person.mail.off & {"all", t} else way for t, way in ways.items()}
+    ways = {topic: way_of_topic(person, channel, topic) for topic in TOPICS}
     return {topic: way for topic, way in ways.items() if way is not None}
+
+
+def _unknown(channel: str) -> NoReturn:
+    raise RefusalError(404, "notify.no_channel", {"channel": channel}, channel=channel)
 
 
 @router.get("/notifications", response_model=NotificationsOut)
@@ -177,7 +181,7 @@ async def choose(call: Caller, given: ChoicesIn) -> Response:
         raise RefusalError(422, "notify.quiet_unreadable", {"key": "quiet"}) from None
     for channel, topics in given.wanted.items():
         if channel != MAIL and channel not in person.own:
-            raise RefusalError(404, "notify.no_channel", {"channel": channel}, channel=channel)
+            _unknown(channel)
         for topic in topics:
             if topic not in TOPICS:
                 raise RefusalError(
@@ -221,14 +225,7 @@ async def add(call: Caller, given: ChannelIn) -> Response:
     )  # fmt: skip
     said = audit_by(call.person, "notify-add", subject=f"channel {made.id}", detail=address.kind)
     await call.context.intend(Keep(lambda connection: rows.add_channel(connection, made), (said,)))
-    shown = {"channel": made.id, "kind": address.kind, "name": made.name, "allowed": True,
-             "address": address.masked, "trouble": None,
-             "wanted": {topic: "now" for topic in TOPICS if topic in ON}}  # fmt: skip
-    return answer(shown, 201)
-
-
-def _unknown(channel: str) -> NoReturn:
-    raise RefusalError(404, "notify.no_channel", {"channel": channel}, channel=channel)
+    return answer(_own(person, made, address, True), 201)
 
 
 @router.delete("/notifications/channels/{channel}", response_model=DoneOut)

@@ -59,9 +59,13 @@ def _allowed(settings: MailSettings | None, channel: ChannelRecord) -> bool:
 def way_of(person: Person, channel: str, kind: str) -> str | None:
     """How a notice of that kind goes to that channel: "now", "digest" or not. What the operators
     switched off for mail stays off until the person chooses for themselves."""
-    topic = topic_of(kind)
+    return way_of_topic(person, channel, topic_of(kind), kind)
+
+
+def way_of_topic(person: Person, channel: str, topic: str, *kinds: str) -> str | None:
+    """The same of a topic, and of those of its kinds that are asked about."""
     if channel == MAIL and MAIL not in person.choices.wanted:
         off = frozenset() if person.mail is None else person.mail.off
-        if off & {"all", kind, topic}:
+        if off & {"all", topic, *kinds}:
             return None
     return person.choices.way(channel, topic)
