@@ -123,7 +123,7 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "driver release": ([], {"POST /v1/driver/release": {"done": True}}),
     "driver hold": ([], {"POST /v1/driver/hold": {"done": True}}),
     "usage": ([], {"GET /v1/usage": {"usage": [], "gaps": []}}),
-    "audit": ([], {"GET /v1/audit": {"audit": []}}),
+    "audit log": ([], {"GET /v1/audit": {"audit": []}}),
     "token create": ([], {"POST /v1/tokens": TOKEN | {"secret": "roost_x"}}),
     "token list": ([], {"GET /v1/tokens": {"tokens": [TOKEN]}}),
     "token revoke": (["ab12"], {"DELETE /v1/tokens/ab12": {"done": True}}),

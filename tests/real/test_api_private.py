@@ -375,7 +375,7 @@ def test_no_command_prints_what_is_private(attacked: Site) -> None:
     out = attacked.people["ann"].home / "all.csv"
     for words in (
         ("jobs", "--all"), ("show", job), ("why", str(attacked.ben["jobs"]["waiting"])), ("who",),
-        ("status",), ("bookings",), ("bookings", booking), ("audit",), ("usage",),
+        ("status",), ("bookings",), ("bookings", booking), ("audit", "log"), ("usage",),
         ("token", "list"),
         ("book", "export", str(out)), ("logs", job), ("cancel", job), ("book", "cancel", booking),
         ("book", "give", booking, "rpv-ann"), ("free", "0", "--yes"), ("motd",),

@@ -52,7 +52,9 @@ def test_who_booked_starts_at_its_begin_others_do_not_and_background_leaves_befo
         until = made["end"][11:16]
         assert f"booked by {lin.name} until" in text and until in text, text
         assert roost.wait_state(filler, "PENDING")["restarts"] == 1
-        stops = [row for row in roost.json("root", "audit")["audit"] if row["action"] == "stop"]
+        stops = [
+            row for row in roost.json("root", "audit", "log")["audit"] if row["action"] == "stop"
+        ]
         assert [row["subject"] for row in stops] == [f"job {filler}"]
         assert "requeued for booking 1" in stops[0]["detail"]
 
@@ -87,7 +89,9 @@ def test_who_is_still_on_a_booked_gpu_is_told_and_by_rule_ended_and_nobody_else_
         if policy == "end":
             assert rig.wait_for(lambda: there.poll() is not None, "it is ended", 20)
             ends = [
-                row for row in roost.json("root", "audit")["audit"] if row["outcome"] == "ended"
+                row
+                for row in roost.json("root", "audit", "log")["audit"]
+                if row["outcome"] == "ended"
             ]
             assert [(row["action"], row["whom"]) for row in ends] == [
                 ("booking_occupied", mei.name)

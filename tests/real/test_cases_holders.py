@@ -187,25 +187,25 @@ def test_a_job_that_sets_its_own_device_is_noticed_told_and_by_rule_stopped(
     assert row["right"] == f"no right: job {number} was not given GPU 3"
     told = "it uses GPU 3, which it was not given: use CUDA_VISIBLE_DEVICES as Roost sets it"
     stopped = "stopped because it used GPU 3, which it was not given (rules: stray_gpu_use)"
-    audit = server.roost.json(ann.name, "audit", "--limit", "1")["audit"]
+    audit = server.roost.json(ann.name, "audit", "log", "--limit", "1")["audit"]
     if rule == "warn":
         rig.wait_for(lambda: server.roost.job(number)["text"] == told, "the job's owner is told")
         assert server.roost.job(number)["state"] == "RUNNING"
         assert "未分配给它的 GPU 3" in server.roost.cli(
             ann.name, "show", str(number), environment=ZH
         ).stdout  # fmt: skip
-        audit = server.roost.json(ann.name, "audit", "--limit", "1")["audit"]
+        audit = server.roost.json(ann.name, "audit", "log", "--limit", "1")["audit"]
         assert (audit[0]["action"], audit[0]["outcome"]) == ("stray_gpu_use", "warned")
     elif rule == "stop":
         job = server.roost.wait_state(number, "CANCELLED")
         assert job["text"] == stopped
-        audit = server.roost.json(ann.name, "audit", "--limit", "1")["audit"]
+        audit = server.roost.json(ann.name, "audit", "log", "--limit", "1")["audit"]
         assert (audit[0]["action"], audit[0]["outcome"]) == ("stray_gpu_use", "stopped")
     else:
         time.sleep(2)
         assert server.roost.job(number)["state"] == "RUNNING"
         assert not server.roost.job(number)["text"]
-        after = server.roost.json(ann.name, "audit", "--limit", "1")["audit"]
+        after = server.roost.json(ann.name, "audit", "log", "--limit", "1")["audit"]
         assert [each["subject"] for each in after] == [each["subject"] for each in audit]
     server.rules(RULES)
 

@@ -299,7 +299,7 @@ def test_strangers_read_a_feed_by_its_whole_address_and_nothing_beside_it(booked
     tag = ask("GET", path).headers["etag"]
     assert ask("GET", path, headers={"If-None-Match": tag}).status == 304
     assert secret not in booked.daemon.log()
-    assert secret not in booked.daemon.cli("root", "audit", "--json").stdout
+    assert secret not in booked.daemon.cli("root", "audit", "log", "--json").stdout
     assert secret not in booked.daemon.cli("rfe-mei", "book", "feed", "--list", "--json").stdout
     foreign = booked.daemon.cli("rfe-lin", "book", "feed", "--revoke", made["feed"], check=False)
     assert foreign.returncode != 0
@@ -318,7 +318,7 @@ def test_an_account_that_is_locked_loses_its_feed(booked: Site) -> None:
     subprocess.run(["usermod", "-L", "-e", "1", "rfe-lin"], check=True)
 
     def noted() -> bool:
-        rows = booked.daemon.json("root", "audit")["audit"]
+        rows = booked.daemon.json("root", "audit", "log")["audit"]
         return any(row["action"] == "feed-revoke" and row["whom"] == "rfe-lin" for row in rows)
 
     wait_for(noted, "the feed is gone", 90)

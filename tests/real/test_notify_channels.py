@@ -79,7 +79,7 @@ def test_what_each_chose_arrives_once_at_their_own_channel_over_kills() -> None:
             assert roost.cli(user, "notify", "remove", channel, check=False).returncode == 1
             assert roost.cli(user, "notify", "test", channel, check=False).returncode == 1
         told = roost.cli(an.name, "notify", "show").stdout + roost.log()
-        told += roost.cli("root", "audit", "--json").stdout
+        told += roost.cli("root", "audit", "log", "--json").stdout
         assert SECRET not in told and "notify-add" in told
         for file in Path(roost.state).glob("roost.db*"):
             assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0, file

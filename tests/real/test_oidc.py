@@ -138,7 +138,7 @@ def test_a_person_signs_in_and_ends_at_the_view_that_was_asked_for(
     assert cookies["roost_session"]["httpOnly"]
     assert cookies["roost_session"]["sameSite"] == "Strict"
     assert not any(name.startswith("roost_oidc_") for name in cookies)
-    told = running.json("root", "audit")["audit"]
+    told = running.json("root", "audit", "log")["audit"]
     assert any(one["action"] == "sign-in" and "oidc" in (one["detail"] or "") for one in told)
     page.context.close()
 
@@ -220,7 +220,7 @@ def test_only_an_honest_word_about_a_person_opens_a_session(
             replayed = again(**cookie)
             assert replayed[1:] == ("/roost/#signin=oidc_stale", False)
         if code:
-            refused = [one for one in running.json("root", "audit")["audit"]
+            refused = [one for one in running.json("root", "audit", "log")["audit"]
                        if one["outcome"] == "refused"]  # fmt: skip
             assert refused
         if not code:

@@ -188,7 +188,7 @@ def test_a_gpu_is_drained_after_it_says_what_that_does_and_taken_up_again(
     found = running.json("root", "status")["gpus"][held]
     assert (found["drained"], found["drain_reason"]) == (True, "fan is loud")
     assert found["holders"], "what runs goes on"
-    newest = running.json("root", "audit")["audit"][0]
+    newest = running.json("root", "audit", "log")["audit"][0]
     assert (newest["user"], newest["action"]) == ("rpo-olga", "drain")
     assert newest["origin"] == "127.0.0.1", "who, what, and from where"
     # The drawer of the card has the same form.

@@ -191,7 +191,7 @@ def test_a_token_is_listed_used_and_revoked(site: Site) -> None:
     site.daemon.cli("rro-max", "token", "revoke", one["token"])
     gone = by_token.ask("GET", "/v1/status")
     assert (gone.status, gone.json["type"]) == (401, "/problems/bad_token")
-    told = json.dumps(site.daemon.json("root", "audit")["audit"])
+    told = json.dumps(site.daemon.json("root", "audit", "log")["audit"])
     assert "token made" in told
     assert "token revoked" in told
     assert by_token.headers["Authorization"][12:] not in told

@@ -66,7 +66,7 @@ def test_rules_are_replaced_as_a_whole_and_their_history_is_told() -> None:
         assert "须写明理由" in said
         number = roost.run(lin.name, "--class", "urgent", "--reason", "截稿", "--", "true")
         (entry,) = [
-            row for row in roost.json("root", "audit")["audit"] if row["action"] == "submit"
+            row for row in roost.json("root", "audit", "log")["audit"] if row["action"] == "submit"
         ]
         assert (entry["user"], entry["subject"], entry["detail"]) == (
             lin.name, f"job {number}", "截稿",

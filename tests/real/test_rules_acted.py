@@ -92,7 +92,9 @@ def test_a_job_on_a_gpu_that_does_nothing_is_told_and_then_stopped(tmp_path: Pat
             "stopped because its GPUs did nothing for too long (rules: idle_reclaim.after)"
         )
         assert roost.job(busy)["state"] == "RUNNING"
-        audit = [row for row in roost.json("root", "audit")["audit"] if row["user"] == "roost"]
+        audit = [
+            row for row in roost.json("root", "audit", "log")["audit"] if row["user"] == "roost"
+        ]
         assert [(row["action"], row["subject"]) for row in audit[:2]] == [
             ("stop", f"job {idle}"), ("warn", f"job {idle}"),
         ]  # fmt: skip

@@ -78,7 +78,7 @@ def test_a_background_job_stands_still_under_an_urgent_one_and_goes_on() -> None
         rig.wait_for(lambda: count(lin) > reached + 3, "it counts on from there")
         assert (again["attempt"], again["restarts"]) == (suspended["attempt"], 0)
         assert again["suspended_s"] > 0.5
-        done = [row["action"] for row in roost.json("root", "audit")["audit"]]
+        done = [row["action"] for row in roost.json("root", "audit", "log")["audit"]]
         assert done.index("resume") < done.index("suspend")
         assert "preempt" not in done
 
@@ -128,7 +128,9 @@ def test_one_that_has_too_much_in_gpu_memory_goes_back_to_the_queue() -> None:
         urgent = roost.run(mei.name, "--class", "urgent", "--", "sleep", "600")
         roost.wait_state(urgent, "RUNNING")
         assert roost.job(job)["state"] == "PENDING"
-        rows = [r for r in roost.json("root", "audit")["audit"] if r["subject"] == f"job {job}"]
+        rows = [
+            r for r in roost.json("root", "audit", "log")["audit"] if r["subject"] == f"job {job}"
+        ]
         assert [(row["action"], row["outcome"]) for row in rows[:3]] == [
             ("preempt", "done"), ("suspend", "not possible"), ("suspend", "done"),
         ]  # fmt: skip
@@ -159,5 +161,7 @@ def test_without_cuda_checkpoint_it_goes_back_to_the_queue_and_that_is_on_record
         urgent = roost.run(mei.name, "--class", "urgent", "--", "sleep", "600")
         roost.wait_state(urgent, "RUNNING")
         assert roost.job(job)["state"] == "PENDING"
-        rows = [r for r in roost.json("root", "audit")["audit"] if r["subject"] == f"job {job}"]
+        rows = [
+            r for r in roost.json("root", "audit", "log")["audit"] if r["subject"] == f"job {job}"
+        ]
         assert ("suspend", "not possible") in [(row["action"], row["outcome"]) for row in rows]

@@ -250,6 +250,6 @@ def test_sessions_streams_and_tokens_end_with_their_account(people: list[rig.Acc
         with stream, suppress(ConnectionResetError):
             while stream.recv(65536):
                 pass  # the stream ends, where it would go on for ever
-        told = running.json("root", "audit")["audit"]
+        told = running.json("root", "audit", "log")["audit"]
         ended = {line["whom"] for line in told if line["action"] == "session ended"}
         assert ended >= set(names[1:])

@@ -120,7 +120,7 @@ def test_who_and_free_over_the_whole_daemon(people: dict[str, rig.Account], serv
     freed = server.running.json("root", "free", "1", "--yes", "--grace", "2s", check=False)
     assert [(each["pid"], each["outcome"]) for each in freed["processes"]] == [(hand.pid, "ended")]
     assert _alive(in_job)
-    records = server.running.cli("root", "audit", "--json").stdout
+    records = server.running.cli("root", "audit", "log", "--json").stdout
     assert "free" in records
     assert bob.name in records
     server.running.cli(alice.name, "cancel", str(number))

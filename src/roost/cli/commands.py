@@ -278,7 +278,7 @@ COMMANDS: dict[str, Command] = {
     "usage": Command(
         "usage:usage", options=(Option("--from", "WHEN"), Option("--to", "WHEN"), USER, JSON)
     ),
-    "audit": Command("usage:audit", options=(Option("-n --limit", "N", "count"), JSON)),
+    "audit log": Command("usage:audit_log", options=(Option("-n --limit", "N", "count"), JSON)),
     "token create": Command(
         "token:create",
         options=(
@@ -359,7 +359,10 @@ GROUPS = (
         ),
     ),
     ("reach", ("token create", "token list", "token revoke")),
-    ("operate", ("free", "drain", "undrain", "driver release", "driver hold", "usage", "audit")),
+    (
+        "operate",
+        ("free", "drain", "undrain", "driver release", "driver hold", "usage", "audit log"),
+    ),
     (
         "set_up",
         (

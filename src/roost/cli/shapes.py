@@ -48,7 +48,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "driver release": ("done",),
     "driver hold": ("done",),
     "usage": ("usage", "gaps"),
-    "audit": ("audit",),
+    "audit log": ("audit",),
     "token create": tuple(MADE.split()),
     "token list": ("tokens",),
     "token revoke": ("revoked",),

@@ -1,4 +1,4 @@
-"""`roost usage` and `roost audit`: rows of the ledger summed up, and who did what to whom."""
+"""`roost usage` and `roost audit log`: rows of the ledger summed up, and who did what to whom."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def period(context: Context, name: str) -> str | None:
     return point_in_rules_zone(context, f"--{name}", text).isoformat(timespec="seconds")
 
 
-def audit(context: Context) -> int:
+def audit_log(context: Context) -> int:
     answer: Any = context.client().audit(context.option("limit", 50))
     if context.json:
         context.out_json(answer)

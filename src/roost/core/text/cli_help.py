@@ -180,8 +180,8 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "usage": ("Hours held and used, by person and job", "按人和作业统计占用与使用时长"),
     "usage.--from": ("from this day or time on", "起始日期或时间"),
     "usage.--to": ("up to this day or time, not included", "截止日期或时间（不含）"),
-    "audit": ("Who did what to whom", "操作记录：谁对谁做了什么"),
-    "audit.--limit": ("at most so many, newest first (50)", "最多显示多少条，新的在前（50）"),
+    "audit log": ("Who did what to whom", "操作记录：谁对谁做了什么"),
+    "audit log.--limit": ("at most so many, newest first (50)", "最多显示多少条，新的在前（50）"),
     # -- reach ---------------------------------------------------------------------------------
     "token create": (
         "A token for scripts that reach the API over HTTP",
