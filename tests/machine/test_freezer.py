@@ -7,14 +7,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from roost.machine.cgroup import Layout
 from roost.machine.freezer import Stopper, freezer_for, possible
-from roost.machine.proc.read import read_stat
+from roost.machine.proc.read import GoneError, read_stat
 from roost.machine.signals import descendants
 
 TREE = """
@@ -39,16 +40,21 @@ def tree(tmp_path: Path) -> Iterator[int]:
     script = TREE.replace("FILE", repr(str(ready)))
     process = subprocess.Popen([sys.executable, "-c", script])
     try:
-        end = time.monotonic() + 10
-        while not ready.exists() and time.monotonic() < end:
-            time.sleep(0.01)
-        assert ready.exists()
-        time.sleep(0.05)
+        wait_for(ready.exists, "it has forked")
+        wait_for(lambda: "T" in states(process.pid).values(), "one has stopped itself")
         yield process.pid
     finally:
         for pid in [*descendants(process.pid), process.pid]:
-            os.kill(pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         process.wait()
+
+
+def wait_for(reached: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + 10
+    while not reached():
+        assert time.monotonic() < end, what
+        time.sleep(0.01)
 
 
 def members(root: int) -> list[int]:
@@ -56,7 +62,11 @@ def members(root: int) -> list[int]:
 
 
 def states(root: int) -> dict[int, str]:
-    return {pid: read_stat(b"/proc", pid).state for pid in members(root)}
+    found = {}
+    for pid in members(root):
+        with suppress(GoneError):  # it lived for a moment only
+            found[pid] = read_stat(b"/proc", pid).state
+    return found
 
 
 def test_without_a_cgroup_there_is_no_freezer_but_signals_do() -> None:
@@ -73,19 +83,16 @@ def test_a_tree_that_forks_stands_still_and_goes_on_but_for_who_had_stopped_itse
     while not stopper.still():
         assert time.monotonic() < end
         stopper.press()
+    wait_for(lambda: set(states(tree).values()) == {"T"}, "all stand")
     before = states(tree)
-    assert set(before.values()) == {"T"}
     time.sleep(0.1)
     assert states(tree) == before
     assert itself not in {pid for pid, _ in stopper.stopped()}
     assert tree in {pid for pid, _ in stopper.stopped()}
     os.kill(tree, signal.SIGCONT)  # somebody wakes one of them
     stopper.tend(tree)
-    time.sleep(0.05)
-    assert stopper.still()
+    wait_for(stopper.still, "all stand again")
     stopper.release()
-    time.sleep(0.1)
-    after = states(tree)
-    assert after[tree] == "S"
-    assert after[itself] == "T"
+    wait_for(lambda: states(tree)[tree] == "S", "it sleeps between its turns, as before")
+    assert states(tree)[itself] == "T"
     assert stopper.stopped() == ()
