@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import errno
+import gc
 import io
 import logging
 import os
@@ -132,6 +133,13 @@ def _listen(config: ServerConfig) -> socket.socket:
     return listening
 
 
+def _settle_memory() -> None:
+    """What was loaded to serve stays until the end: the garbage collector need not look through it
+    again, which would hold up every call for a tenth of a second each time."""
+    gc.collect()
+    gc.freeze()
+
+
 def _server_id(store: Store) -> str:
     """This server's name to the agent, made once and never the same twice."""
     with store.read() as connection:
@@ -173,6 +181,7 @@ async def _serve(
     )  # fmt: skip
     app = make_app(context)
     web = Web(bound, app, context) if bound is not None else None
+    _settle_memory()
     server = _Server(config_of(app, PeerProtocol, BACKLOG, KEEP_ALIVE_S), live, web)
     look_again = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, look_again.set)

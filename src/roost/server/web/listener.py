@@ -68,7 +68,9 @@ def listen(settings: WebSettings) -> Listening:
 
 
 def _bound(family: int, address: Any) -> socket.socket:
-    made = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
+    # asyncio sets TCP_NODELAY only where the protocol is named: else an answer in two pieces waits
+    # 40 ms for the other side's delayed acknowledgement.
+    made = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_CLOEXEC, socket.IPPROTO_TCP)
     try:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
