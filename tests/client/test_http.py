@@ -29,6 +29,7 @@ class Scripted:
         self.scripts: list[list[bytes | str]] = list(scripts)
         self.requests: list[bytes] = []
         self.connections = 0
+        self.closed = 0
         self.listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listening.bind(path)
         self.listening.listen()
@@ -44,6 +45,7 @@ class Scripted:
             self.connections += 1
             with connection:
                 self._talk(connection)
+            self.closed += 1
 
     def _talk(self, connection: socket.socket) -> None:
         while self.scripts:
@@ -120,7 +122,9 @@ def test_a_connection_closed_while_idle_is_made_again(scripted: Scripted):
     ]
     client = Client(scripted.path)
     client.call("GET", "/")
-    time.sleep(0.05)
+    end = time.monotonic() + 10
+    while not scripted.closed and time.monotonic() < end:
+        time.sleep(0.005)
     assert client.call("POST", "/", {}) == []
     assert scripted.connections == 2
 

@@ -57,7 +57,7 @@ def test_a_name_service_of_ten_seconds_stalls_nothing(tmp_path: object) -> None:
     names = UserNames(ask=slow, passwd=f"{tmp_path}/none")
     began = time.monotonic()
     assert names.name(70001) is None
-    assert time.monotonic() - began < 0.1
+    assert time.monotonic() - began < 1.0
     let_go.set()
     for _ in range(200):
         if names.name(70001):

@@ -150,7 +150,7 @@ def test_a_silent_engine_stalls_nothing_and_the_next_is_asked(
     directory = directory_of(silent.path, engine.path)
     began = time.monotonic()
     directory.facts(ID, inside())
-    assert time.monotonic() - began < 0.1
+    assert time.monotonic() - began < 1.0, "it is asked for two seconds"
     time.sleep(2.2)
     assert until_known(directory).owner == "alice"
     directory.close()

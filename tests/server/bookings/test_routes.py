@@ -129,9 +129,9 @@ def test_a_rule_that_is_none_is_named(client: Client) -> None:
 
 
 def test_no_booking_is_without_an_end_nor_longer_than_the_rules_allow(client: Client) -> None:
-    for body in ({"start": at(1)}, {"start": at(1), "end": None}):
+    for body in ({"start": at(24)}, {"start": at(24), "end": None}):
         assert refusal(client, "", body).status == 422
-    long = refusal(client, "", {"start": at(1), "duration_s": 73 * HOUR, "user": "daemon"})
+    long = refusal(client, "", {"start": at(24), "duration_s": 73 * HOUR, "user": "daemon"})
     assert (long.code, long.extra["rule"]) == ("too_long", "bookings.longest")
 
 
