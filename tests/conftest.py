@@ -1,4 +1,5 @@
-"""What several parts' tests share: a PostgreSQL cluster of the test run's own, on a Unix socket."""
+"""What several parts' tests share: a PostgreSQL cluster of the run's own, on a Unix socket; and that
+no property has a deadline."""
 
 from __future__ import annotations
 
@@ -12,8 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 POSTGRESQL = Path("/usr/lib/postgresql")
+
+# A property is true or not, however long a busy machine took over one example.
+settings.register_profile("roost", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("roost")
 
 
 def _binaries() -> Path | None:
