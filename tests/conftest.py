@@ -1,5 +1,6 @@
-"""What several parts' tests share: a PostgreSQL cluster of the run's own, on a Unix socket; and that
-no property has a deadline."""
+"""What several parts' tests share: a PostgreSQL cluster of the test run's own, on a Unix socket.
+
+No property has a deadline."""
 
 from __future__ import annotations
 
