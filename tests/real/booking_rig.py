@@ -9,7 +9,6 @@ import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -65,5 +64,5 @@ def states(roost: rig.Daemon, *numbers: int) -> list[str]:
 
 
 def soon(seconds: float) -> str:
-    """So many seconds from now, as `--from` takes it."""
-    return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
+    """So many seconds from when the command asks, however long it takes to begin."""
+    return f"+{seconds:g}s"

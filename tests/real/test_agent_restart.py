@@ -112,7 +112,7 @@ def test_an_end_while_the_agent_was_away_is_told_later(running: Agent, ann: Acco
     job = running.launch(ann.name, "/bin/sh", "-c", "sleep 0.4; exit 9")
     running.running(job)
     running.kill()
-    time.sleep(1.0)
+    wait_for(lambda: not processes_called(f"roost:{job}.1"), "the supervisor ends with its job")
     running.start()
     state = listed(running)[job, 1]
     assert state.end is not None

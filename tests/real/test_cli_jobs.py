@@ -251,8 +251,7 @@ def test_pty_has_the_window_its_changes_the_signals_and_the_exit_code(
     terminal.type(b"\x03")
     terminal.until(b"> ")
     terminal.size(40, 120)
-    time.sleep(0.3)
-    terminal.type(b"stty size; exit 7\n")
+    terminal.type(b'until [ "$(stty size)" = "40 120" ]; do sleep 0.1; done; stty size; exit 7\n')
     terminal.until(b"40 120\r\n")
     assert terminal.exit_code() == 7
 

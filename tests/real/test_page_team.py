@@ -129,9 +129,9 @@ def test_the_week_is_the_ledgers_in_the_rules_zone_and_people_add_up(
     given.value.save_as(tmp_path / "team.csv")
     text = (tmp_path / "team.csv").read_text(encoding="utf-8-sig")
     assert "person,alice,vision," in text
-    look.page.get_by_text("7 days").click()
-    look.page.wait_for_timeout(500)
-    assert look.page.locator("[data-user=alice]").count() == 1
+    with look.page.expect_response("**/v1/team?*"):
+        look.page.get_by_text("7 days").click()
+    look.page.locator("[data-user=alice]").wait_for()
     look.context.close()
     assert look.wrong == []
 

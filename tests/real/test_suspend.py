@@ -139,10 +139,10 @@ def test_one_that_has_too_much_in_gpu_memory_goes_back_to_the_queue() -> None:
 
 def test_one_that_is_cancelled_while_it_stands_still_hears_of_it_and_ends() -> None:
     with lab() as (lin, mei, roost):
-        says = "trap 'echo heard > \"$HOME/heard\"; exit 0' TERM; while true; do sleep 0.1; done"
+        says = """trap 'echo heard > "$HOME/heard"; exit 0' TERM; echo > "$HOME/listens"
+        while true; do sleep 0.1; done"""
         job = roost.run(lin.name, "--class", "background", "--", "sh", "-c", says)
-        roost.wait_state(job, "RUNNING")
-        time.sleep(0.5)
+        rig.wait_for(Path(f"/home/{lin.name}/listens").exists, "it listens to signals")
         urgent = roost.run(mei.name, "--class", "urgent", "--", "sleep", "600")
         roost.wait_state(job, "SUSPENDED")
         roost.cli(lin.name, "cancel", str(job))

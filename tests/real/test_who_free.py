@@ -231,14 +231,14 @@ def test_a_process_that_took_the_number_is_left_alone(
 
 
 def test_who_let_go_meanwhile_is_left_alone(people, devices, processes, gpus, watcher) -> None:
-    letting_go = HOLD.replace(
-        "print(", "import signal; signal.signal(10, lambda *a: os.close(fds[0]))\nprint("
-    )
+    says = 'lambda *a: (os.close(fds[0]), print("gone", flush=True))'
+    letting_go = HOLD.replace("print(", f"import signal; signal.signal(10, {says})\nprint(")
     process, _ = processes.run(letting_go, str(devices / "nvidia0"), uid=people["alice"].uid)
     gpus.say(0, GIB, GpuProcess(process.pid, GIB))
     items = items_of(plan_of(watcher, 0))
     os.kill(process.pid, signal.SIGUSR1)
-    time.sleep(0.1)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"gone\n"
 
     result = carry_out(watcher, gpus, items)
 
