@@ -123,6 +123,9 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "driver release": ([], {"POST /v1/driver/release": {"done": True}}),
     "driver hold": ([], {"POST /v1/driver/hold": {"done": True}}),
     "usage": ([], {"GET /v1/usage": {"usage": [], "gaps": []}}),
+    "audit": ([], {"GET /v1/audit/checks": {
+        "server": "s", "time": "", "whose": None, "root": True, "checks": ["tmp"],
+        "findings": [], "unseen": [], "undoable": []}}),
     "audit log": ([], {"GET /v1/audit": {"audit": []}}),
     "token create": ([], {"POST /v1/tokens": TOKEN | {"secret": "roost_x"}}),
     "token list": ([], {"GET /v1/tokens": {"tokens": [TOKEN]}}),

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from roost.core.audit.facts import Facts, Home
 from roost.core.model import EndReason
 from roost.core.observation import (
     DriverReading,
@@ -26,6 +27,14 @@ from roost.core.observation import (
     Observation,
     Place,
     ProcessFacts,
+)
+from roost.wire.audit import (
+    Audited,
+    AuditMachine,
+    Mended,
+    MendMachine,
+    MendOutcome,
+    UndoMends,
 )
 from roost.wire.frames import encode, requests
 from roost.wire.messages import (
@@ -222,6 +231,15 @@ class AgentPeer:
             case CheckAccounts():
                 found = {user: uid for user in message.users if (uid := uid_of(user)) is not None}
                 self._say(AccountsChecked(message.request, found), connection)
+            case AuditMachine():
+                home = Home(message.user or "ann", 1, b"/home/ann", "there", 0o755, 1)
+                facts = Facts(as_root=True, whose=message.user, homes=(home,))
+                self._say(Audited(message.request, facts), connection)
+            case MendMachine():
+                mended = tuple(MendOutcome(*one, "done") for one in message.wanted)
+                self._say(Mended(message.request, mended), connection)
+            case UndoMends():
+                self._say(Mended(message.request, ()), connection)
             case ReadOutput():
                 self._say(OutputRead(message.request, "gone"), connection)
             case FreeProcesses():

@@ -7,6 +7,11 @@ export type paths = Record<string, never>;
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AcceptedOut */
+        AcceptedOut: {
+            /** Reason */
+            reason: string;
+        };
         /** AuditOut */
         AuditOut: {
             /** Audit */
@@ -461,6 +466,30 @@ export interface components {
             /** Feeds */
             feeds: components["schemas"]["FeedOut"][];
         };
+        /** FindingOut */
+        FindingOut: {
+            /** Check */
+            check: string;
+            /** Title */
+            title: string;
+            /** Code */
+            code: string;
+            /** Severity */
+            severity: string;
+            /** Subject */
+            subject: string;
+            /** User */
+            user: string | null;
+            /** Text */
+            text: string;
+            /** Risk */
+            risk: string;
+            /** Remedy */
+            remedy: string;
+            /** Change */
+            change: string | null;
+            accepted: components["schemas"]["AcceptedOut"] | null;
+        };
         /** FreeIn */
         FreeIn: {
             /** Items */
@@ -806,6 +835,13 @@ export interface components {
             /** Jobs */
             jobs: components["schemas"]["JobOut"][];
         };
+        /** KeptOut */
+        KeptOut: {
+            /** Check */
+            check: string;
+            /** Subject */
+            subject: string;
+        };
         /** MaintenanceOut */
         MaintenanceOut: {
             /** Start */
@@ -814,6 +850,19 @@ export interface components {
             end: string;
             /** Gpus */
             gpus: number;
+        };
+        /**
+         * MendIn
+         * @description `wanted`: findings, by check and subject.
+         */
+        MendIn: {
+            /** Wanted */
+            wanted: components["schemas"]["WantedIn"][];
+        };
+        /** MendedOut */
+        MendedOut: {
+            /** Outcomes */
+            outcomes: components["schemas"]["OutcomeOut"][];
         };
         /** MotdOut */
         MotdOut: {
@@ -887,6 +936,17 @@ export interface components {
             /** Unread */
             unread: number;
         };
+        /** OutcomeOut */
+        OutcomeOut: {
+            /** Check */
+            check: string;
+            /** Subject */
+            subject: string;
+            /** Outcome */
+            outcome: string;
+            /** Text */
+            text: string;
+        };
         /**
          * OutputOut
          * @description `text` stands for the bytes from `offset` to `next` of a file of `size_bytes`: without escape
@@ -946,6 +1006,25 @@ export interface components {
             role: string;
             /** Signed In */
             signed_in: boolean;
+        };
+        /** PostureOut */
+        PostureOut: {
+            /** Server */
+            server: string;
+            /** Time */
+            time: string;
+            /** Whose */
+            whose: string | null;
+            /** Root */
+            root: boolean;
+            /** Checks */
+            checks: string[];
+            /** Findings */
+            findings: components["schemas"]["FindingOut"][];
+            /** Unseen */
+            unseen: components["schemas"]["UnseenOut"][];
+            /** Undoable */
+            undoable: components["schemas"]["KeptOut"][];
         };
         /** QueueOut */
         QueueOut: {
@@ -1527,6 +1606,14 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        /**
+         * UndoIn
+         * @description `checks`: of these alone; empty: everything that was mended.
+         */
+        UndoIn: {
+            /** Checks */
+            checks?: string[];
+        };
         /** UnknownOut */
         UnknownOut: {
             /** Code */
@@ -1535,6 +1622,17 @@ export interface components {
             text: string;
             /** Blocking Jobs */
             blocking_jobs: number[];
+        };
+        /** UnseenOut */
+        UnseenOut: {
+            /** Check */
+            check: string;
+            /** Title */
+            title: string;
+            /** Why */
+            why: string;
+            /** Text */
+            text: string;
         };
         /** UsageOut */
         UsageOut: {
@@ -1582,6 +1680,13 @@ export interface components {
         UsersOut: {
             /** Users */
             users: components["schemas"]["UserOut"][];
+        };
+        /** WantedIn */
+        WantedIn: {
+            /** Check */
+            check: string;
+            /** Subject */
+            subject: string;
         };
         /** WhoOut */
         WhoOut: {

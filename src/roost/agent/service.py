@@ -19,6 +19,7 @@ import structlog
 import roost
 from roost.agent import control
 from roost.agent.attempts import EXECUTING, Attempts
+from roost.agent.auditing import Audits
 from roost.agent.config import AgentConfig
 from roost.agent.door import ServerDoor
 from roost.agent.drivers import Uses
@@ -35,6 +36,7 @@ from roost.agent.validate import RefusedError, check, seconds
 from roost.core.observation import Observation
 from roost.machine import private_dev
 from roost.machine.accounts import Account, RefusedAccountError
+from roost.wire.audit import AuditMachine, MendMachine, UndoMends
 from roost.wire.messages import (
     PROTOCOL_VERSION,
     AgentMessage,
@@ -110,6 +112,7 @@ class Service:
         self._means: Means | None = None
         self._sign_ins = SignIns()
         self._outputs = Outputs(people)
+        self._audits = Audits(config, people)
 
     def use(self, attempts: Attempts, means: Means) -> None:
         """The parts that call back into this one; before the first connection."""
@@ -257,6 +260,9 @@ class Service:
                 return None
             case ReadOutput():
                 self._answer_later(door, message.request, self._outputs.read(message))
+                return None
+            case AuditMachine() | MendMachine() | UndoMends():
+                self._answer_later(door, message.request, self._audits.answer(message))
                 return None
 
     def _order(self, attempts: Attempts, key: tuple[int, int], order: control.AnyOrder) -> None:

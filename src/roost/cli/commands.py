@@ -68,6 +68,11 @@ ENDED = ("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "OUT_OF_MEMORY", "NODE_F
 STATES = ("PENDING", "STARTING", "RUNNING", "PREEMPTING", "SUSPENDED", "COMPLETING", *ENDED)
 SCOPES = ("read", "jobs", "bookings", "operate")
 SHELLS = ("bash", "zsh", "fish")
+CHECKS = (
+    "homes", "ssh-keys", "root-groups", "sudo", "gpu-devices", "container-toolkit",
+    "container-engine", "shared-folders", "command-secrets", "processes-visible", "sshd",
+    "driver-updates", "core-dumps", "ptrace", "kernel-leaks", "tmp", "nfs-exports", "roost-files",
+)  # fmt: skip
 BASELINES = ("fifo", "easy", "conservative", "sjf", "srtf", "srsf")
 
 SOCKET = Option("--socket", "PATH")
@@ -278,6 +283,17 @@ COMMANDS: dict[str, Command] = {
     "usage": Command(
         "usage:usage", options=(Option("--from", "WHEN"), Option("--to", "WHEN"), USER, JSON)
     ),
+    "audit": Command(
+        "audit:audit",
+        (Argument("CHECK", "*"),),
+        (
+            Option("--check", "CHECK", choices=CHECKS, repeat=True),
+            Option("--fix"),
+            Option("--undo"),
+            Option("-y --yes"),
+            JSON,
+        ),
+    ),
     "audit log": Command("usage:audit_log", options=(Option("-n --limit", "N", "count"), JSON)),
     "token create": Command(
         "token:create",
@@ -361,7 +377,16 @@ GROUPS = (
     ("reach", ("token create", "token list", "token revoke")),
     (
         "operate",
-        ("free", "drain", "undrain", "driver release", "driver hold", "usage", "audit log"),
+        (
+            "free",
+            "drain",
+            "undrain",
+            "driver release",
+            "driver hold",
+            "usage",
+            "audit",
+            "audit log",
+        ),
     ),
     (
         "set_up",

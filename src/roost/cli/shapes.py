@@ -15,6 +15,7 @@ TRIED = (
     "file version keys server gpus from to jobs waited_s all classes users groups refused never"
     " neither left_out cut_off runs unknown"
 )
+AUDIT = "server time whose root checks findings unseen undoable outcomes"
 SHAPES: dict[str, tuple[str, ...]] = {
     "status": tuple(STATUS.split()),
     "who": ("holders", "unattributed", "checks", "time"),
@@ -48,6 +49,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "driver release": ("done",),
     "driver hold": ("done",),
     "usage": ("usage", "gaps"),
+    "audit": tuple(AUDIT.split()),
     "audit log": ("audit",),
     "token create": tuple(MADE.split()),
     "token list": ("tokens",),

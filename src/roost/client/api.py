@@ -301,6 +301,23 @@ class Client:
         answer: dict[str, Any] = self.call("GET", "/v1/audit" + _query(limit=limit))
         return answer
 
+    def audit_checks(self, checks: Iterable[str] = ()) -> dict[str, Any]:
+        """What is at risk on this machine; for members, of what is theirs."""
+        query = "&".join(f"check={quote(name)}" for name in checks)
+        answer: dict[str, Any] = self.call("GET", "/v1/audit/checks" + (query and f"?{query}"))
+        return answer
+
+    def audit_fix(self, findings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+        """Mends findings of `audit_checks`, each only if it is found again. Operators only."""
+        wanted = [{"check": one["check"], "subject": one["subject"]} for one in findings]
+        answer: dict[str, Any] = self.call("POST", "/v1/audit/fix", {"wanted": wanted})
+        return answer
+
+    def audit_undo(self, checks: Iterable[str] = ()) -> dict[str, Any]:
+        """Takes back what was mended, of these checks or all. Operators only."""
+        answer: dict[str, Any] = self.call("POST", "/v1/audit/undo", {"checks": list(checks)})
+        return answer
+
     def rules(self) -> dict[str, Any]:
         """The rules in force, with their version."""
         answer: dict[str, Any] = self.call("GET", "/v1/rules")

@@ -10,17 +10,11 @@ import msgspec
 
 from roost.core.model import EndReason
 from roost.core.observation import Observation
+from roost.wire.audit import Audited, AuditMachine, Mended, MendMachine, UndoMends
+from roost.wire.base import ToAgent, ToServer
 
 PROTOCOL_VERSION = 1
 MAX_FRAME_BYTES = 64 * 1024 * 1024
-
-
-class ToAgent(msgspec.Struct, frozen=True, tag_field="op", omit_defaults=True):
-    """Base of what the server asks. `request` is echoed in the answer; 0 wants none."""
-
-
-class ToServer(msgspec.Struct, frozen=True, tag_field="op", omit_defaults=True):
-    """Base of what the agent says."""
 
 
 # -- server to agent ---------------------------------------------------------------------------
@@ -340,8 +334,8 @@ class FreeResult(ToServer, frozen=True, tag="free_result"):
 
     request: int
     processes: tuple[Freed, ...]
-    memory_before_bytes: dict[str, int] = {}
-    memory_after_bytes: dict[str, int] = {}
+    memory_before_bytes: dict[str, int] = msgspec.field(default_factory=dict)
+    memory_after_bytes: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 class SignInChecked(ToServer, frozen=True, tag="sign_in_checked"):
@@ -407,6 +401,9 @@ AgentRequest = (
     | CheckSignIn
     | CheckAccounts
     | ReadOutput
+    | AuditMachine
+    | MendMachine
+    | UndoMends
 )
 AgentMessage = (
     Welcome
@@ -418,6 +415,8 @@ AgentMessage = (
     | SignInChecked
     | AccountsChecked
     | OutputRead
+    | Audited
+    | Mended
     | Done
     | Refused
 )

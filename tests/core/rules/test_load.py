@@ -64,7 +64,7 @@ def test_each_default_in_the_example_is_the_default() -> None:
     assert {path for path in defaults if path not in keys and path[0] not in other} == set()
     assert {path: shown[path] for path in defaults} == defaults
     # What has no default shows how it is written, and is one of these.
-    free = {"groups", "periods", "windows", "limits", "ignore", "oidc"}
+    free = {"groups", "periods", "windows", "limits", "ignore", "oidc", "audit"}
     assert {dotted(path) for path in keys - set(defaults) if path[0] not in free} == {
         "classes.urgent.budget",
         "bookings.per_user_gpu_hours",
@@ -191,6 +191,13 @@ def test_every_key_is_read() -> None:
         ("[fair_share]\nhalf_life = '1s'", (2, "fair_share.half_life", "span_least")),
         ("[fair_share]\nweight = -1", (2, "fair_share.weight", "number")),
         ("[[ignore]]", (1, "ignore[0].command", "ignore_empty")),
+        ("[audit]\nplaces = ['/data/../etc']", (2, "audit.places", "audit_place")),
+        ("[audit]\nplaces = ['/']", (2, "audit.places", "audit_place")),
+        ("[[audit.accept]]\ncheck = 'ptrace'", (1, "audit.accept[0].reason", "audit_reason")),
+        (
+            "[[audit.accept]]\nreason = 'x'\ncheck = 'home'",
+            (3, "audit.accept[0].check", "one_of"),
+        ),
         (
             "[[ignore]]\nuser='x'\n[[ignore]]\nbelow='1'",
             (4, "ignore[1].below", "size_without_unit"),

@@ -129,6 +129,10 @@ EXAMPLE = """\
 # long_run = "10m"                # ended well after running so long; "0s": each
 # time_limit = "15m"              # told so long before its walltime is over; "0s": never
 
+# [audit]                         # roost audit: shared folders to search, findings to live with
+# places = ["/data", "/scratch", "/shared", "/srv"]
+# accept = [{ check = "root-groups", subject = "docker:ann", reason = "builds the images" }]
+
 # Signing in to the page by OpenID Connect, besides PAM. Without this table: PAM alone.
 # [oidc]
 # issuer = "https://login.example.org/realms/lab"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from roost.core.audit.model import Accept
 from roost.core.model import PriorityClass
 
 
@@ -185,6 +186,15 @@ class NoticeRules:
 
 
 @dataclass(frozen=True, slots=True)
+class AuditRules:
+    """`places`: shared folders that the audit searches, each within its own file system. `accept`:
+    what it finds and the team lives with."""
+
+    places: tuple[str, ...] = ("/data", "/scratch", "/shared", "/srv")
+    accept: tuple[Accept, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class IgnoreRule:
     """Processes that are shown but do not count as a foreign occupation of a GPU."""
 
@@ -240,4 +250,5 @@ class Rules:
     idle_reclaim: IdleReclaim = IdleReclaim()
     bookings: BookingRules = BookingRules()
     notices: NoticeRules = NoticeRules()
+    audit: AuditRules = AuditRules()
     oidc: OidcRules | None = None

@@ -107,6 +107,11 @@ def settings_of(rules: Rules) -> Settings:
     )
     found |= _under(("bookings", "aliases"), dict(booked.aliases))
     found |= _under(("bookings", "slots"), dict(booked.slots))
+    found |= _under(("audit",), {"places": list(rules.audit.places)})
+    for n, one in enumerate(rules.audit.accept):
+        subject = one.subject or None
+        values = {"check": one.check, "subject": subject, "reason": one.reason}
+        found |= _under(("audit", "accept", n), values)
     if rules.oidc is not None:
         found |= _under(("oidc",), _oidc(rules.oidc))
         found |= _under(("oidc", "users"), dict(rules.oidc.users))

@@ -155,6 +155,15 @@ MESSAGES = {
         "Job {job} has no terminal, or has ended.",
         "作业 {job} 没有终端，或已结束。",
     ),
+    # -- the posture of this machine
+    "audit_not_root": (
+        "This Roost runs as an ordinary account, and mends nothing.",
+        "此 Roost 以普通账号运行，不能修复。",
+    ),
+    "audit_busy": (
+        "Too many ask for the machine's posture at once: try again in a moment.",
+        "同时请求检查的人太多，请稍后再试。",
+    ),
     # -- limits of this machine
     "limit_not_root": (
         "Roost runs as {user}: it serves this account alone and cannot wall GPUs off.",

@@ -40,6 +40,11 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "请写明要改什么，如 --from 14:00 或 -g 2",
     ),
     "missing_argument": ("{argument} is missing", "缺少 {argument}"),
+    "audit_fix_or_undo": ("--fix or --undo, not both", "--fix 与 --undo 只能选一个"),
+    "audit_checks": (
+        "to look at one check: roost audit --check {word}; CHECK goes with --fix or --undo",
+        "只看一项检查请用：roost audit --check {word}；CHECK 与 --fix 或 --undo 同用",
+    ),
     "extra_argument": ("one word too many: {word}", "多余的参数：{word}"),
     "not_a_choice": (
         "{what}: {given} is not one of {choices}",

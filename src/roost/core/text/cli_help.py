@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from roost.core.text.cli_help_audit import MESSAGES as AUDIT
 from roost.core.text.cli_help_book import MESSAGES as BOOK
 from roost.core.text.cli_help_notify import MESSAGES as NOTIFY
 
@@ -180,8 +181,6 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "usage": ("Hours held and used, by person and job", "按人和作业统计占用与使用时长"),
     "usage.--from": ("from this day or time on", "起始日期或时间"),
     "usage.--to": ("up to this day or time, not included", "截止日期或时间（不含）"),
-    "audit log": ("Who did what to whom", "操作记录：谁对谁做了什么"),
-    "audit log.--limit": ("at most so many, newest first (50)", "最多显示多少条，新的在前（50）"),
     # -- reach ---------------------------------------------------------------------------------
     "token create": (
         "A token for scripts that reach the API over HTTP",
@@ -391,6 +390,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "The server alone, for systemd and serve",
         "只启动 server，供 systemd 和 serve 使用",
     ),
+    **AUDIT,
     **BOOK,
     **NOTIFY,
 }

@@ -67,6 +67,10 @@ MESSAGES = {
         "the agent refused: {text}",
         "agent 拒绝了请求：{text}",
     ),
+    "no_check": (
+        "The audit has no check {check}; there are: {allowed}.",
+        "没有检查项 {check}；可用的有：{allowed}。",
+    ),
     "agent_slow": (
         "the agent did not answer within {seconds:g} s: what was asked may still happen",
         "agent 未在 {seconds:g} 秒内答复：请求仍可能被执行",

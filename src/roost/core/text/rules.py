@@ -134,6 +134,14 @@ MESSAGES = {
         '{key} = {value}: must be an account, as in "张三" = "zhangsan"',
         '{key} = {value}：必须是账号，例如 "张三" = "zhangsan"',
     ),
+    "audit_place": (
+        "{key} = {value}: must be the absolute path of a folder, and not /",
+        "{key} = {value}：必须是目录的绝对路径，且不能是 /",
+    ),
+    "audit_reason": (
+        "{key}: say why the team lives with it",
+        "{key}：请写明接受的理由",
+    ),
     "oidc_issuer": (
         "{key}: {value} is no issuer: an https address without query (http only on this machine)",
         "{key}：{value} 不是有效的 issuer：应为不带查询串的 https 地址（仅本机可用 http）",

@@ -22,6 +22,7 @@ from roost.server.api import (
     notifications,
     oidc,
     output,
+    posture,
     problems,
     recent,
     rules,
@@ -51,7 +52,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 PARTS = (
     jobs, machine, output, recent, bookings, books, team, history, rules, checked, stream, session,
     oidc, tokens, feeds, users, drains, health,
-    notifications, motd,
+    notifications, motd, posture,
 )  # fmt: skip
 
 

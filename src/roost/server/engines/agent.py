@@ -32,6 +32,7 @@ from roost.server.engines.base import (
     Result,
     Saw,
 )
+from roost.wire.audit import Audited, Mended
 from roost.wire.frames import FrameError, answers, encode, peer_credentials
 from roost.wire.messages import (
     PROTOCOL_VERSION,
@@ -68,7 +69,7 @@ HANDSHAKE_S = 60.0
 # A connection that lasted this long was a good one: the next is tried for at once.
 STEADY_S = 2.0
 _LIST, _SAMPLES, _FIRST = 1, 2, 3
-ANSWERS = (FreeResult, SignInChecked, AccountsChecked, OutputRead)
+ANSWERS = (FreeResult, SignInChecked, AccountsChecked, OutputRead, Audited, Mended)
 
 
 class AgentEngine:
@@ -221,10 +222,10 @@ class AgentEngine:
             outbox.put(None)
             _shut(connection)
             writer.join()
+            gone = EngineError("agent_away", "the agent went away before it answered")
             for future in lost.values():
-                future.set_exception(
-                    EngineError("agent_away", "the agent went away before it answered")
-                )
+                if future.set_running_or_notify_cancel():
+                    future.set_exception(gone)
         return session.whole
 
     def _read(
@@ -306,8 +307,10 @@ class AgentEngine:
                 future.set_result(message if isinstance(message, ANSWERS) else None)
 
     def _asked_for(self, request: int) -> Future[Any] | None:
+        """What waits for that answer; None where nobody does, or has given up waiting."""
         with self._lock:
-            return self._asked.pop(request, None)
+            future = self._asked.pop(request, None)
+        return future if future is not None and future.set_running_or_notify_cancel() else None
 
     def _refused(self, message: Refused, listener: Listener) -> None:
         with self._lock:

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from roost.core.model import EndReason
 from roost.core.observation import Observation
+from roost.wire.audit import Audited, AuditMachine, Mended, MendMachine, UndoMends
 from roost.wire.messages import (
     AccountsChecked,
     AttemptState,
@@ -76,8 +77,13 @@ NOT_THE_JOBS = frozenset({"unknown_gpu", "gpu_without_node"})
 
 
 EngineEvent = Connected | Disconnected | Changed | Saw | LaunchRefused
-Question = Scan | FreeProcesses | ReleaseDriver | CheckSignIn | CheckAccounts | ReadOutput
-Result = Observed | FreeResult | SignInChecked | AccountsChecked | OutputRead | None
+Question = (
+    Scan | FreeProcesses | ReleaseDriver | CheckSignIn | CheckAccounts | ReadOutput
+    | AuditMachine | MendMachine | UndoMends
+)  # fmt: skip
+Result = (
+    Observed | FreeResult | SignInChecked | AccountsChecked | OutputRead | Audited | Mended | None
+)
 
 
 class Listener(Protocol):
