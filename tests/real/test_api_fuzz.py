@@ -106,6 +106,8 @@ def right_bodies(key: str, stock: Stock, site: Site) -> list[Any]:
         "POST /v1/bookings/{number}/swap": [{"with": site.ben["bookings"]["swap"]}],
         "POST /v1/gpus/{gpu}/drain": [{"reason": "tested"}],
         "POST /v1/gpus/{gpu}/free": [{"items": [{"pid": 1, "start_ticks": 1}], "grace_s": 0}],
+        "POST /v1/audit/fix": [{"wanted": [{"check": "homes", "subject": "no-such-account"}]}],
+        "POST /v1/audit/undo": [{"checks": ["homes"]}],
         "POST /v1/rules/check": [{"text": "max_array = 5\n"}],
         "POST /v1/notices/read": [{"through": 0}],
         "PUT /v1/notifications": [{"quiet": "22:00-07:00", "digest_hour": 7, "wanted": {}}],

@@ -61,6 +61,7 @@ BODIES: dict[str, Any] = {
     "POST /v1/gpus/{gpu}/free": {"items": [], "grace_s": 1},
     "POST /v1/tokens": {"name": "t"},
     "POST /v1/rules/check": {"text": ""},
+    "POST /v1/audit/fix": {"wanted": []},
     "POST /v1/bookings/{number}/give": {"to": "rro-owner"},
     "POST /v1/bookings/{number}/swap": {"with": 1},
 }

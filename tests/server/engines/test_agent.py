@@ -71,6 +71,23 @@ def test_a_question_ends_when_the_agent_goes(engine: AgentEngine, peer: AgentPee
     assert gone.value.code == "agent_away"
 
 
+@pytest.mark.parametrize("drop", [False, True])
+def test_an_answer_that_nobody_waits_for_any_more_costs_nothing(
+    engine: AgentEngine, peer: AgentPeer, drop: bool
+) -> None:
+    ear = Ear()
+    engine.start(ear)
+    ear.next(Connected)
+    peer.silent = drop
+    asked = engine.ask(ReleaseDriver(hold=False, request=0))
+    asked.cancel()
+    if drop:
+        peer.drop()
+        peer.silent = False
+        ear.next(Connected)
+    assert engine.ask(ReleaseDriver(hold=True, request=0)).result(10) is None
+
+
 def test_nonsense_from_the_socket_is_a_lost_connection(engine: AgentEngine, folder: Path) -> None:
     import socket
 
