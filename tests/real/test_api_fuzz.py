@@ -196,6 +196,8 @@ def prepared(attack: Attack, key: str, case: Any, negative: bool, choose: Any) -
             exchanged = sorted(case.body)[choose(1000) % len(case.body)]
             body[exchanged] = case.body[exchanged]
         case.body, case.media_type = body, "application/json"
+    if path == "/v1/audit/checks" and choose(2):
+        case.query = {"check": ["homes"]}
     if path.endswith(("/wait", "/output")) and isinstance(case.query, dict):
         name = "timeout_s" if path.endswith("/wait") else "wait_s"
         given = str(case.query.get(name, "30"))

@@ -20,6 +20,7 @@ from roost.core.text.catalogue import say
 from roost.server.api.context import Call, Caller, answer, operators_only
 from roost.server.api.render import iso
 from roost.server.api.shapes import In, Out
+from roost.server.engines.base import Result
 from roost.server.intents import Note
 from roost.server.posture import with_jobs, with_own_files
 from roost.server.refusal import RefusalError
@@ -113,7 +114,7 @@ async def checks(
     question = AuditMachine(checks=wanted, places=rules.audit.places)
     if not person.operator:
         question = AuditMachine(checks=wanted, user=person.name, uid=person.uid)
-    said = await context.asked(context.engine.ask(question), LOOK_S)
+    said = await _asked(call, question, LOOK_S)
     if not isinstance(said, Audited):
         raise RefusalError(502, "problem.agent_refused", text="it gave no result")
     facts = with_jobs(said.facts, context.board.live(), person)
@@ -122,6 +123,24 @@ async def checks(
         path, state = context.rules_path, context.state
         facts = await context.in_thread(lambda: with_own_files(facts, path, state, secrets))
     return answer(_shown(call, facts, wanted, rules))
+
+
+async def _asked(
+    call: Call, question: AuditMachine | MendMachine | UndoMends, within_s: float
+) -> Result:
+    """The agent's answer. What it refuses for a reason of its own is no fault of either."""
+    context = call.context
+    try:
+        return await context.asked(context.engine.ask(question), within_s)
+    except RefusalError as error:
+        code = error.extra.get("agent_code")
+        if code == "audit_busy":
+            raise RefusalError(429, "agent.audit_busy") from error
+        if code == "audit_not_root":
+            raise RefusalError(409, "agent.audit_not_root") from error
+        if code in ("unknown_user", "system_user", "disabled_user", "root_group", "other_user"):
+            raise RefusalError(403, error.message, error.extra, **error.numbers) from error
+        raise
 
 
 def _known(names: list[str]) -> tuple[str, ...]:
@@ -203,7 +222,7 @@ async def undo(call: Caller, given: UndoIn | None = None) -> Response:
 
 async def _ordered(call: Call, order: MendMachine | UndoMends, action: str) -> Response:
     context = call.context
-    said = await context.asked(context.engine.ask(order), MEND_S)
+    said = await _asked(call, order, MEND_S)
     if not isinstance(said, Mended):
         raise RefusalError(502, "problem.agent_refused", text="it gave no result")
     for one in said.outcomes:
