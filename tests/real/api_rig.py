@@ -179,6 +179,8 @@ class Stock:
             return self._gpu()
         if name == "version":
             return 1
+        if name in ("name", "owner"):
+            return "none" if name == "name" else self._me()
         if name == "secret":
             return done(self._browser.ask("POST", "/v1/feeds", {}))["path"].split("/")[3]
         return {"token": self._token, "feed": self._feed, "session": self._session,

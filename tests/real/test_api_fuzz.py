@@ -113,6 +113,9 @@ def right_bodies(key: str, stock: Stock, site: Site) -> list[Any]:
         "PUT /v1/notifications": [{"quiet": "22:00-07:00", "digest_hour": 7, "wanted": {}}],
         "POST /v1/notifications/channels": [{"address": f"{HOOK}/b", "name": "x"}],
         "POST /v1/tokens": [{"name": "t", "scopes": ["read", "jobs"], "expires_s": 600}],
+        "POST /v1/environments/missing": [{"files": ["0" * 64, "1" * 64 + ".x"]}],
+        "PUT /v1/environments/{name}": [{"manifest": "0" * 64}],
+        "PUT /v1/environment-clones/{name}": [{"owner": f"{PREFIX}ann", "name": "ml"}],
         "POST /v1/feeds": [{"of": "mine"}, {"of": "all"}, {"of": "group", "group": "lab"}],
     }.get(key, [])
 
@@ -235,7 +238,7 @@ def run(attack: Attack, operation: Any, negative: bool) -> None:
 
     @seed(SEED)
     @settings(
-        max_examples=FEW.get(key, EXAMPLES) if not negative else EXAMPLES,
+        max_examples=FEW.get(key, EXAMPLES) if not negative else EXAMPLES, deadline=None,
         database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(case=operation.as_strategy(generation_mode=mode), data=st.data())

@@ -71,7 +71,8 @@ def filled(path: str, job: int) -> str:
     path = path.replace("{number}", str(job)).replace("{gpu}", "0").replace("{version}", "1")
     path = path.replace("{session}", "0" * 12).replace("{token}", "0" * 12)
     path = path.replace("{feed}", "0" * 12).replace("{secret}", "0" * 43)
-    path = path.replace("{channel}", "0" * 12)
+    path = path.replace("{channel}", "0" * 12).replace("{owner}", "rro-owner")
+    path = path.replace("{name}", "none")
     return path + ("?timeout_s=0.1" if path.endswith("/wait") else "")
 
 

@@ -53,7 +53,8 @@ def flat(text: str) -> str:
 
 
 def test_new_rules_are_tried_on_what_really_ran(tmp_path: Path) -> None:
-    rig.open_to_all(tmp_path)
+    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        folder.chmod(0o755)
     new, same, wrong = (tmp_path / f"{name}.toml" for name in ("new", "same", "wrong"))
     new.write_text(SMALLER)
     same.write_text(IN_FORCE)
@@ -105,7 +106,8 @@ def test_new_rules_are_tried_on_what_really_ran(tmp_path: Path) -> None:
 
 
 def test_without_a_history_it_says_so(tmp_path: Path) -> None:
-    rig.open_to_all(tmp_path)
+    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        folder.chmod(0o755)
     new = tmp_path / "new.toml"
     new.write_text(SMALLER)
     with (

@@ -285,6 +285,13 @@ export interface components {
                 };
             };
         };
+        /** CloneIn */
+        CloneIn: {
+            /** Owner */
+            owner: string;
+            /** Name */
+            name: string;
+        };
         /** ClosedOut */
         ClosedOut: {
             /** Booking */
@@ -411,6 +418,13 @@ export interface components {
             jobs_waiting: number;
             /** Jobs Without Gpus */
             jobs_without_gpus: number;
+        };
+        /** EnvironmentsOut */
+        EnvironmentsOut: {
+            /** Directory */
+            directory: string;
+            /** Environments */
+            environments: components["schemas"]["SharedOut"][];
         };
         /**
          * FeedIn
@@ -821,6 +835,8 @@ export interface components {
             command: string[];
             /** Pty */
             pty: boolean;
+            /** Env */
+            env: string | null;
             /** Source */
             source: {
                 [key: string]: unknown;
@@ -864,6 +880,16 @@ export interface components {
             /** Outcomes */
             outcomes: components["schemas"]["OutcomeOut"][];
         };
+        /** MissingIn */
+        MissingIn: {
+            /** Files */
+            files: string[];
+        };
+        /** MissingOut */
+        MissingOut: {
+            /** Missing */
+            missing: string[];
+        };
         /** MotdOut */
         MotdOut: {
             booking: components["schemas"]["NextBookingOut"] | null;
@@ -875,6 +901,11 @@ export interface components {
             maintenance: components["schemas"]["MaintenanceOut"][];
             /** Unread */
             unread: number;
+        };
+        /** NameIn */
+        NameIn: {
+            /** Manifest */
+            manifest: string;
         };
         /** NextBookingOut */
         NextBookingOut: {
@@ -1224,6 +1255,27 @@ export interface components {
                 [key: string]: unknown;
             }[];
         };
+        /** SharedOut */
+        SharedOut: {
+            /** Owner */
+            owner: string;
+            /** Name */
+            name: string;
+            /** Kind */
+            kind: string;
+            /** Python */
+            python: string;
+            /** Digest */
+            digest: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Shared Time */
+            shared_time: string;
+            /** Source */
+            source: string;
+            /** Path */
+            path: string;
+        };
         /**
          * SignInIn
          * @description Account and password; in no text of this is the password shown.
@@ -1412,6 +1464,11 @@ export interface components {
              * @default
              */
             reason: string;
+            /**
+             * Env
+             * @default
+             */
+            env: string;
             source?: components["schemas"]["SourceIn"] | null;
         };
         /** SubmittedOut */
@@ -1633,6 +1690,13 @@ export interface components {
             why: string;
             /** Text */
             text: string;
+        };
+        /** UploadedOut */
+        UploadedOut: {
+            /** Added */
+            added: number;
+            /** Bytes */
+            bytes: number;
         };
         /** UsageOut */
         UsageOut: {

@@ -19,6 +19,7 @@ from typing import NoReturn
 
 import msgspec
 
+from roost.agent.environment import expanded, kind_at, within
 from roost.agent.record import Prepared
 from roost.core.text import agent as text
 from roost.core.text.printable import printable
@@ -71,6 +72,7 @@ def run(
         channel = _only_descriptors(sync.fileno(), terminal)
         _step("signals", _reset_signals)
         changed = _surround(prepared, terminal is not None)
+        environment = _environment(prepared, environment)
         os.write(channel, b"r" + msgspec.msgpack.encode(Ready(changed)))
         if os.read(channel, 1) != b"g":
             os._exit(0)  # the supervisor is gone: nothing was recorded, so nothing executes
@@ -171,6 +173,21 @@ def _become(prepared: Prepared) -> None:
         raise LaunchError("setup_failed", step="identity", detail=_why(error)) from error
     if 0 in (*os.getresuid(), *os.getresgid()):
         raise LaunchError("setup_failed", step="identity", detail="still root")
+
+
+def _environment(prepared: Prepared, variables: Mapping[bytes, bytes]) -> Mapping[bytes, bytes]:
+    """The variables with those of the job's environment, which is looked at as its user."""
+    spec = prepared.spec
+    if not spec.env:
+        return variables
+    path = expanded(spec.env_path, os.fsencode(prepared.account.home))
+    try:
+        kind = kind_at(path)
+    except OSError as error:
+        raise LaunchError(
+            "environment_gone", name=spec.env, path=printable(path), detail=_why(error)
+        ) from error
+    return within(variables, path, kind, spec.env)
 
 
 def _enter_directory(directory: bytes, home: str) -> None:

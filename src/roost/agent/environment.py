@@ -1,11 +1,14 @@
-"""The environment of a job: what its user submitted, with what Roost says of it put in once.
+"""The variables of a job: what its user submitted, with what Roost says of it put in once, and the
+environment of Python (`roost env`) that it runs in.
 
-Pure: no account is looked up and nothing is read here.
+No account is looked up here. Only `kind_at` touches a path, and that as the job's user.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from contextlib import suppress
 
 from roost.machine.accounts import Account
 from roost.wire.messages import LaunchSpec
@@ -79,4 +82,52 @@ def _of_gpus(spec: LaunchSpec) -> dict[bytes, bytes]:
         # Read by a program that goes through an MPS server, once, when it makes its CUDA context.
         made[b"ROOST_GPU_COMPUTE_PERCENT"] = b"%d" % spec.gpu_compute_percent
         made[MPS_PERCENTAGE] = b"%d" % spec.gpu_compute_percent
+    return made
+
+
+# -- an environment of Python ----------------------------------------------------------------------
+
+
+def expanded(path: bytes, home: bytes) -> bytes:
+    return home + path[1:] if path.startswith(b"~/") else path
+
+
+def kind_at(path: bytes) -> str:
+    """ "venv" or "conda", and notes that it was used. Called as its user. Raises OSError."""
+    kind = "venv"
+    try:
+        os.stat(path + b"/pyvenv.cfg")
+    except FileNotFoundError:
+        os.stat(path + b"/conda-meta")
+        kind = "conda"
+    os.stat(path + b"/bin/python" if kind == "venv" else path + b"/bin")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with suppress(OSError):  # somebody else's is not written to
+        descriptor = os.open(path + b"/.roost-used", flags, 0o600)
+        try:
+            os.utime(descriptor)
+        finally:
+            os.close(descriptor)
+    return kind
+
+
+def within(
+    variables: Mapping[bytes, bytes], path: bytes, kind: str, name: str
+) -> dict[bytes, bytes]:
+    """The variables as the environment's own activation would leave them, without its scripts.
+    Those of one that was active in the submitting shell are gone."""
+    made = dict(variables)
+    left = [made.pop(key, b"") for key in (b"VIRTUAL_ENV", b"CONDA_PREFIX")]
+    for key in (b"PYTHONHOME", b"VIRTUAL_ENV_PROMPT", b"CONDA_DEFAULT_ENV", b"CONDA_SHLVL"):
+        made.pop(key, None)
+    gone = {old + b"/bin" for old in left if old}
+    folders = [one for one in made.get(b"PATH", DEFAULT_PATH).split(b":") if one not in gone]
+    made[b"PATH"] = b":".join([path + b"/bin", *folders])
+    if kind == "venv":
+        made[b"VIRTUAL_ENV"] = path
+    else:
+        made[b"CONDA_PREFIX"] = path
+        made[b"CONDA_DEFAULT_ENV"] = os.fsencode(name)
+        made[b"PYTHONNOUSERSITE"] = b"1"
+    made[b"ROOST_ENV"] = os.fsencode(name)
     return made

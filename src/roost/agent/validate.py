@@ -10,6 +10,7 @@ import re
 import signal
 from collections.abc import Iterable
 
+from roost.core.environments.names import is_reference
 from roost.core.text import agent as text
 from roost.wire.messages import LaunchSpec
 
@@ -54,6 +55,7 @@ def check(spec: LaunchSpec) -> None:
     _command(spec)
     _environment(spec.environment)
     _path("directory", spec.directory, absolute=True, empty=True)
+    _environment_path(spec)
     if spec.output is not None:
         _path("output", spec.output, absolute=False, empty=False)
     _resources(spec)
@@ -69,6 +71,19 @@ def check(spec: LaunchSpec) -> None:
             raise _bad("the source's path is empty, too long, or holds a NUL")
         if not _SHA256.match(spec.source.sha256):
             raise _bad("the source's hash is no SHA-256")
+
+
+def _environment_path(spec: LaunchSpec) -> None:
+    if bool(spec.env) != bool(spec.env_path):
+        raise _bad("an environment without its path, or a path without its name")
+    if not spec.env:
+        return
+    if not is_reference(spec.env):
+        raise _bad("that is no name of an environment")
+    path = spec.env_path.removeprefix(b"~")
+    _path("environment's path", path, absolute=True, empty=False)
+    if {b"", b".", b".."} & set(path.split(b"/")[1:]):
+        raise _bad("the environment's path has a part that leads elsewhere")
 
 
 def _command(spec: LaunchSpec) -> None:

@@ -121,6 +121,8 @@ RUN_OPTIONS = (
     Option("--hold"),
     Option("-C --chdir", "DIR", "path"),
     Option("--env-file", "FILE", "path", repeat=True),
+    Option("--env", "ENV"),
+    Option("--no-env-check"),
     Option("--signal", "SIGNAL[@SECONDS]", "signal"),
     Option("-o --output", "PATTERN", "path"),
     Option("--no-requeue"),
@@ -241,6 +243,26 @@ COMMANDS: dict[str, Command] = {
             JSON,
         ),
     ),
+    "env create": Command(
+        "env:create",
+        (Argument("NAME"), Argument("REQUIREMENT", "*")),
+        (
+            Option("-r --from", "FILE", "path"),
+            Option("--python", "PYTHON"),
+            Option("--conda"),
+            Option("-c --channel", "CHANNEL", repeat=True),
+            JSON,
+        ),
+    ),
+    "env list": Command("env_shown:listed", options=(JSON,)),
+    "env show": Command("env_shown:show", (Argument("ENV"),), (JSON,)),
+    "env lock": Command(
+        "env:lock", (Argument("ENV"),), (Option("-o --output", "FILE", "path"), JSON)
+    ),
+    "env clone": Command("env:clone", (Argument("ENV"), Argument("NEW")), (JSON,)),
+    "env share": Command("env_share:share", (Argument("NAME"),), (Option("--stop"), JSON)),
+    "env remove": Command("env:remove", (Argument("NAME", "+"),), (Option("-y --yes"), JSON)),
+    "env doctor": Command("env_shown:doctor", (Argument("ENV"),), (JSON,)),
     "rules check": Command("rules:check", (Argument("FILE", "?", "path"),), (JSON,)),
     "rules show": Command(
         "rules_shown:show", (Argument("VERSION", "?", "count"),), (Option("--text"), JSON)
@@ -365,6 +387,13 @@ GROUPS = (
             "book import",
             "book export",
             "book feed",
+        ),
+    ),
+    (
+        "environments",
+        (
+            *("env create", "env list", "env show", "env lock", "env clone", "env share"),
+            *("env remove", "env doctor"),
         ),
     ),
     (

@@ -144,6 +144,7 @@ _DIRECT = {
     "array": "array",
     "signal": "signal",
     "reason": "reason",
+    "env": "env",
 }
 
 
@@ -153,6 +154,11 @@ def body_of(
     """The submission as docs/api.md describes it. Raises CommandError, UsageError."""
     where = sub.directory(options.get("chdir"))
     env = sub.environment(options.get("env_file", []))
+    looked_in = env
+    if options.get("env"):
+        from roost.cli.run_env import checked
+
+        looked_in = checked(context, options, env)
     sub.check_size(words, env)
     body: dict[str, Any] = {
         name: options[key] for key, name in _DIRECT.items() if options.get(key) is not None
@@ -162,7 +168,7 @@ def body_of(
     if script is None:
         after = bool(options.get("after"))
         try:
-            program = sub.program(words[0], env, where)
+            program = sub.program(words[0], looked_in, where)
         except CommandError:
             if not after:  # an earlier job may be what makes the program
                 raise

@@ -75,6 +75,7 @@ def render(job: Any, say: Callable[..., str]) -> tuple[str, list[tuple[str, str]
         add("energy", f"{energy / 3.6e6:.3f} kWh")
     add("memory", fmt.size(job.get("peak_memory_bytes")))
     add("cpu", fmt.span(job.get("cpu_s")))
+    add("env", job.get("env"))
     add("directory", job.get("directory"))
     add("output", job.get("output"))
     add("command", command(job.get("command")))

@@ -242,6 +242,19 @@ class Client:
         )
         return answer
 
+    def environments(self) -> dict[str, Any]:
+        """Where one's own environments lie by the rules, and those that people share."""
+        answer: dict[str, Any] = self.call("GET", "/v1/environments")
+        return answer
+
+    def send_objects(self, pieces: Iterable[bytes], size: int) -> dict[str, Any]:
+        """Files of an environment as docs/api.md frames them, `size` bytes in all."""
+        target = "/v1/environments/objects"
+        answer: dict[str, Any] = _value(
+            self._connection.upload(target, self._headers, pieces, size)
+        )
+        return answer
+
     def tokens(self) -> dict[str, Any]:
         """The caller's tokens for the API over HTTP; an operator's answer has everybody's."""
         answer: dict[str, Any] = self.call("GET", "/v1/tokens")

@@ -13,7 +13,7 @@ from roost.client.errors import AnswerLostError, NoDaemonError, NotAllowedError,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 MAX_HEAD_BYTES = 64 * 1024
 MAX_BODY_BYTES = 1 << 30
@@ -96,6 +96,25 @@ class Connection:
                 if attempt == tries:
                     raise AnswerLostError(method, target) from None
         raise AssertionError("unreachable")
+
+    def upload(self, target: str, headers: str, pieces: Iterable[bytes], size: int) -> Response:
+        """POSTs bytes as they come, `size` in all. Raises as `request` does."""
+        connection = self._connected()
+        kind = f"Content-Type: application/octet-stream\r\nContent-Length: {size}\r\n"
+        try:
+            connection.sendall(_head("POST", target, headers + kind, b"", of_body=""))
+            for piece in pieces:
+                connection.sendall(piece)
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # an answer may already be there (refused before the body was read)
+        except TimeoutError:
+            self.close()
+            raise _too_slow(self.timeout_s) from None
+        try:
+            return self._response(connection)
+        except AnswerLostError:
+            self.close()
+            raise AnswerLostError("POST", target) from None
 
     def lines(self, target: str, headers: str = "") -> Iterator[bytes]:
         """The lines of an answer that goes on (an event stream), without their ends.
@@ -264,13 +283,16 @@ def quote(text: str) -> str:
     )
 
 
-def _head(method: str, target: str, headers: str, body: bytes | None) -> bytes:
-    kind = ""
-    if body is not None:
-        kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-    elif method != "GET":
-        kind = "Content-Length: 0\r\n"
-    head = f"{method} {target} HTTP/1.1\r\nHost: roost\r\n{headers}{kind}\r\n"
+def _head(
+    method: str, target: str, headers: str, body: bytes | None, of_body: str | None = None
+) -> bytes:
+    if of_body is None:
+        of_body = ""
+        if body is not None:
+            of_body = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        elif method != "GET":
+            of_body = "Content-Length: 0\r\n"
+    head = f"{method} {target} HTTP/1.1\r\nHost: roost\r\n{headers}{of_body}\r\n"
     return head.encode("ascii") + (body or b"")
 
 

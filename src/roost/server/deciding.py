@@ -150,6 +150,8 @@ def launch_spec(job: JobRecord, given: JobInput) -> LaunchSpec:
         restart_count=job.restarts,
         array_id=job.array_id,
         array_index=job.array_index,
+        env=job.env,
+        env_path=given.env_path,
         source=None
         if source is None
         else SourceFile(

@@ -65,6 +65,7 @@ class Submit:
     source: Source | None = None
     key: str | None = None
     reason: str = ""
+    env: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def queue(work: Work, wanted: Submit) -> Callable[[], Any]:
         after=wanted.after, array_limit=wanted.array_limit, held=wanted.held,
         requeue=wanted.requeue, pty=wanted.pty, directory=wanted.directory,
         output=wanted.output, command=_shown(wanted.command), source=wanted.source,
-        input_id=number,
+        input_id=number, env=wanted.env,
     )  # fmt: skip
     if wanted.indices is None:
         jobs = [first]

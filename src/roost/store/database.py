@@ -22,7 +22,7 @@ from sqlalchemy.pool import StaticPool
 from roost.store.errors import StoreError, detail_of, store_error
 from roost.store.prepared import execute
 
-HEAD = "0010"
+HEAD = "0011"
 APPLICATION_ID = 0x526F_6F73  # "Roos" in the SQLite header, so that `file` and we know it
 QUICK_CHECK_BELOW_BYTES = 64 * 1024 * 1024
 LOCK_WAIT_S = 5.0

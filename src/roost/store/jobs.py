@@ -26,7 +26,7 @@ _PLAIN = (
     "checkpointed_at", "suspended_at", "suspended_s", "exit_code", "signal", "text", "gpu_s",
     "busy_s", "observed_s", "energy_j", "peak_memory_bytes", "cpu_s", "restarts", "attempt",
     "array_id", "array_index", "array_limit", "held", "requeue", "pty", "directory", "output",
-    "input_id",
+    "input_id", "env",
 )  # fmt: skip
 
 

@@ -31,6 +31,7 @@ class JobInput(msgspec.Struct, frozen=True, omit_defaults=True):
     columns: int = 80
     warn_signal: int | None = None
     warn_before_s: float = 60.0
+    env_path: bytes = b""
 
 
 class Source(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -97,6 +98,7 @@ class JobRecord(msgspec.Struct, frozen=True, kw_only=True):
     granted: tuple[Grant, ...] = ()
     source: Source | None = None
     input_id: int = 0
+    env: str = ""
     wait: Wait | None = None
 
     @property

@@ -82,6 +82,7 @@ jobs = Table(
     Column("granted", Text, nullable=False),
     Column("source", Text),
     Column("input_id", BigInteger, nullable=False),
+    Column("env", Text, nullable=False, server_default=""),
     Index("jobs_live", "ended_at", "id"),
     Index("jobs_user", "user", "id"),
 )

@@ -50,6 +50,7 @@ class SourceFile(msgspec.Struct, frozen=True):
 class LaunchSpec(msgspec.Struct, frozen=True):
     """All that is needed to run one attempt of a job. (job, attempt) is launched at most once.
 
+    `env_path`: the environment to run in, absolute or "~/…" for the user's home; "" for none.
     `user` is a name; the agent looks up uid, gid, groups, home and shell itself. Exactly one of
     `argv` and `script` is set. Bytes are used where Unix allows any byte.
     """
@@ -85,6 +86,8 @@ class LaunchSpec(msgspec.Struct, frozen=True):
     array_index: int | None = None
     source: SourceFile | None = None
     gpu_compute_percent: int | None = None
+    env: str = ""
+    env_path: bytes = b""
 
 
 class Launch(ToAgent, frozen=True, tag="launch"):

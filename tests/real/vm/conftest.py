@@ -1,10 +1,7 @@
-"""The virtual machine takes minutes and mostly waits. With one process for all tests it boots
-beside others (beside.py) and its tests come last; with several they come first, in one of them.
-"""
+"""The tests of the virtual machine come last, and the machine boots before that (beside.py)."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -19,11 +16,9 @@ NAME = "roost-vm-beside"
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     mine = [item for item in items if item.path.parent == HERE]
-    others = [item for item in items if item.path.parent != HERE]
-    alone = "PYTEST_XDIST_WORKER" not in os.environ
-    items[:] = others + mine if alone else mine + others
+    items[:] = [item for item in items if item.path.parent != HERE] + mine
     if mine and not why_not() and not config.option.collectonly:
-        config.pluginmanager.register(Beside(early=alone), NAME)
+        config.pluginmanager.register(Beside(), NAME)
 
 
 @pytest.fixture(scope="session")

@@ -133,6 +133,11 @@ EXAMPLE = """\
 # places = ["/data", "/scratch", "/shared", "/srv"]
 # accept = [{ check = "root-groups", subject = "docker:ann", reason = "builds the images" }]
 
+# Where people keep environments (roost env): below the home, or as "/scratch/{user}/envs".
+# [environments]                  # and how much of them one person may share
+# directory = "~/.local/share/roost/envs"
+# share_limit = "100G"
+
 # Signing in to the page by OpenID Connect, besides PAM. Without this table: PAM alone.
 # [oidc]
 # issuer = "https://login.example.org/realms/lab"

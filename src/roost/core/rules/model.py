@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from roost.core.audit.model import Accept
+from roost.core.environments.names import OWN_ROOT
 from roost.core.model import PriorityClass
 
 
@@ -195,6 +196,15 @@ class AuditRules:
 
 
 @dataclass(frozen=True, slots=True)
+class EnvironmentRules:
+    """`directory`: where a person's environments lie, "~/…" or absolute with "{user}" in it.
+    `share_bytes`: the most that one person's shared environments may hold."""
+
+    directory: str = OWN_ROOT
+    share_bytes: int = 100 * 2**30
+
+
+@dataclass(frozen=True, slots=True)
 class IgnoreRule:
     """Processes that are shown but do not count as a foreign occupation of a GPU."""
 
@@ -251,4 +261,5 @@ class Rules:
     bookings: BookingRules = BookingRules()
     notices: NoticeRules = NoticeRules()
     audit: AuditRules = AuditRules()
+    environments: EnvironmentRules = EnvironmentRules()
     oidc: OidcRules | None = None

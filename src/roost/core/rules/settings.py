@@ -105,6 +105,13 @@ def settings_of(rules: Rules) -> Settings:
             "time_limit": format_duration(told.time_limit_s),
         },
     )
+    found |= _under(
+        ("environments",),
+        {
+            "directory": rules.environments.directory,
+            "share_limit": format_size(rules.environments.share_bytes),
+        },
+    )
     found |= _under(("bookings", "aliases"), dict(booked.aliases))
     found |= _under(("bookings", "slots"), dict(booked.slots))
     found |= _under(("audit",), {"places": list(rules.audit.places)})

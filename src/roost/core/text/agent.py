@@ -59,6 +59,10 @@ MESSAGES = {
         "The job's surroundings could not be prepared: {step}: {detail}.",
         "作业运行环境准备失败：{step}：{detail}。",
     ),
+    "environment_gone": (
+        "The environment {name} is not there, or not whole ({path}: {detail}).",
+        "环境 {name} 不存在或不完整（{path}：{detail}）。",
+    ),
     "directory_gone": (
         "The directory {path} is not there any more or cannot be entered ({detail}).",
         "目录 {path} 已不存在或无法进入（{detail}）。",

@@ -187,6 +187,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "fact.energy": ("energy", "电量"),
     "fact.memory": ("peak memory", "内存峰值"),
     "fact.cpu": ("CPU time", "CPU 时间"),
+    "fact.env": ("environment", "环境"),
     "fact.directory": ("directory", "目录"),
     "fact.output": ("output", "输出"),
     "fact.command": ("command", "命令"),

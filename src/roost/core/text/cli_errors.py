@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from roost.core.text.cli_env_errors import MESSAGES as ENV
+
 MESSAGES: dict[str, tuple[str, str]] = {
     "topic_and_as": (
         "say both: --topic names what, --as how it comes (now, digest, off)",
@@ -368,4 +370,5 @@ MESSAGES: dict[str, tuple[str, str]] = {
     ),
     "replay_said": ("{text}", "{text}"),
     "replay_trace": ("{path}: {text}", "{path}：{text}"),
+    **ENV,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roost.core.text.cli_help_audit import MESSAGES as AUDIT
 from roost.core.text.cli_help_book import MESSAGES as BOOK
+from roost.core.text.cli_help_env import MESSAGES as ENV
 from roost.core.text.cli_help_notify import MESSAGES as NOTIFY
 
 MESSAGES: dict[str, tuple[str, str]] = {
@@ -20,6 +21,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "group.see": ("See", "查看"),
     "group.queue": ("Queue", "排队"),
     "group.book": ("Book", "预约"),
+    "group.environments": ("Environments", "环境"),
     "group.notices": ("Be told", "接收通知"),
     "group.reach": ("Reach over HTTP", "经 HTTP 访问"),
     "group.operate": ("Operate", "管理"),
@@ -393,4 +395,5 @@ MESSAGES: dict[str, tuple[str, str]] = {
     **AUDIT,
     **BOOK,
     **NOTIFY,
+    **ENV,
 }

@@ -198,6 +198,49 @@ MESSAGES = {
         "the disk with the output does not answer: it is tried again",
         "输出所在的磁盘没有响应，稍后会再试",
     ),
+    "env_bad_name": (
+        "“{name}” is no name of an environment: NAME, or OWNER/NAME for a shared one",
+        "“{name}”不是环境名称：应为“名称”，共享的环境为“所有者/名称”",
+    ),
+    "env_not_shared": (
+        "there is no shared environment {name}: roost env list shows those that are",
+        "没有共享的环境 {name}：用 roost env list 查看已有的",
+    ),
+    "env_not_yours": (
+        "environment {name} is shared by {owner}: only its owner and operators may end that",
+        "环境 {name} 由 {owner} 共享：只有其所有者和管理员可以取消共享",
+    ),
+    "env_manifest": (
+        "the list of the environment's files cannot be used: {text}",
+        "环境的文件清单无法使用：{text}",
+    ),
+    "env_missing_file": (
+        "{path} of the environment has not been sent: share it again",
+        "环境中的 {path} 还没有上传：请重新共享",
+    ),
+    "env_interpreter": (
+        "{path}, the Python of the environment, can be changed by others than root: make the"
+        " environment with a Python of the system (--python /usr/bin/python3)",
+        "环境所用的 Python（{path}）可被 root 以外的人改动：请用系统的 Python 创建环境"
+        "（--python /usr/bin/python3）",
+    ),
+    "env_share_limit": (
+        "your shared environments would hold more than {limit} bytes, {used} are used already"
+        " (rules: environments.share_limit)",
+        "你共享的环境将超过 {limit} 字节，已用 {used} 字节（规则：environments.share_limit）",
+    ),
+    "env_upload": (
+        "what was sent is not what it says ({text}): nothing of it is kept",
+        "上传的内容与声明不符（{text}）：没有保留",
+    ),
+    "env_disk": (
+        "the disk of the shared environments has only {free} bytes left",
+        "共享环境所在的磁盘只剩 {free} 字节",
+    ),
+    "env_clones": (
+        "you have {limit} clones of shared environments, which is the most",
+        "你已有 {limit} 个共享环境的克隆，达到上限",
+    ),
     "output_busy": (
         "too many outputs are being read on this server: it is tried again",
         "本服务器正在读取的输出过多，稍后会再试",

@@ -84,6 +84,12 @@ MESSAGES = {
         '{key} = {value}：请写明单位，例如 "512M" 或 "10G"',
     ),
     "size_too_large": ("{key} = {value}: is too large", "{key} = {value}：过大"),
+    "environment_directory": (
+        '{key} = {value}: must be a directory of each person\'s own, "~/…" or an absolute one with'
+        ' "{{user}}" as a part of it, without ".."',
+        '{key} = {value}：必须是每人各自的目录："~/…"，或含有一级 "{{user}}" 的绝对路径，'
+        '不能有 ".."',
+    ),
     "table": (
         "{key} = {value}: must be a table, written as [{key}]",
         "{key} = {value}：必须是表，写作 [{key}]",

@@ -13,6 +13,7 @@ from roost.server.api import (
     books,
     checked,
     drains,
+    environments,
     feeds,
     health,
     history,
@@ -53,6 +54,7 @@ PARTS = (
     jobs, machine, output, recent, bookings, books, team, history, rules, checked, stream, session,
     oidc, tokens, feeds, users, drains, health,
     notifications, motd, posture,
+    notifications, motd, environments,
 )  # fmt: skip
 
 

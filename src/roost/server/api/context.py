@@ -29,6 +29,7 @@ from roost.server.api.rights import Right, Role, right_of, role_of
 from roost.server.board import Board
 from roost.server.control import Control
 from roost.server.engines.base import Engine, EngineError
+from roost.server.environments.shares import Shares
 from roost.server.intents import Intent, Person
 from roost.server.notify.post import Post
 from roost.server.refusal import RefusalError
@@ -83,6 +84,7 @@ class Context:
     notify_tests: Limit = field(init=False)
     pieces: Pieces = field(default_factory=Pieces)
     team_days: TeamDays = field(init=False)
+    shares: Shares = field(init=False)
 
     def __post_init__(self) -> None:
         """Raises StoreError."""
@@ -97,6 +99,7 @@ class Context:
         self.oidc_here = Limit(MOST_SIGN_INS_HERE, SIGN_INS_S)
         self.notify_tests = Limit(MOST_TESTS, SIGN_INS_S)
         self.provider = Provider(self.clock)
+        self.shares = Shares(str((self.state or Path("/nonexistent")) / "environments"))
         self.team_days = TeamDays(self.board.ledger_writes)
 
     async def intend(self, intent: Intent) -> Any:

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header, Path, Query, Response
 from roost.core.model import JobState
 from roost.core.scheduler.decisions import Wait
 from roost.server.api.context import Call, Caller, answer
+from roost.server.api.environments import environment_path
 from roost.server.api.models import (
     MAX_JOB,
     MAX_KEY,
@@ -75,7 +76,8 @@ async def submit(
 async def submitted(call: Call, given: SubmissionIn, key: str | None) -> Response:
     """Queues what was given, and the answer. Raises RefusalError, StoreError."""
     context = call.context
-    intent = intent_of(given, call.person, context.board.rules.rules, key)
+    env_path = await environment_path(call, given.env)
+    intent = intent_of(given, call.person, context.board.rules.rules, key, env_path)
     numbers, state = await context.intend(intent)
     body: dict[str, Any] = {"job": numbers[0], "state": state.value}
     if intent.indices is not None:

@@ -135,6 +135,7 @@ class SubmissionIn(In):
     umask: Annotated[int, Field(ge=0, le=0o777)] | None = None
     requeue: bool = True
     reason: Annotated[str, Field(max_length=MAX_REASON)] = ""
+    env: Annotated[str, Field(max_length=MAX_NAME)] = ""
     source: SourceIn | None = None
 
 
@@ -232,6 +233,7 @@ class JobOut(Out):
     output: str | None
     command: list[str]
     pty: bool
+    env: str | None
     source: dict[str, Any] | None
     wait: str | None
     forecast_start: str | None

@@ -18,6 +18,7 @@ from typing import Any
 from roost.core.rules import who
 from roost.core.rules.model import Rules
 from roost.core.text.printable import printable
+from roost.server.api.body import STREAMED
 from roost.server.intents import Person
 from roost.server.web.patience import PatientProtocol
 from roost.wire.frames import peer_credentials
@@ -44,6 +45,7 @@ class PeerProtocol(PatientProtocol):
     _crowded = False
     _in_head = True
     _taken = 0
+    _streamed = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         connection: Any = transport.get_extra_info("socket")
@@ -72,6 +74,8 @@ class PeerProtocol(PatientProtocol):
     def data_received(self, data: bytes) -> None:
         self._taken += len(data)
         super().data_received(data)
+        if self._streamed and not self._in_head:
+            return  # read as it comes, by a route that has a limit of its own
         if self._taken > (MAX_HEAD_BYTES if self._in_head else MAX_MESSAGE_BYTES):
             self.transport.abort()
 
@@ -84,6 +88,8 @@ class PeerProtocol(PatientProtocol):
     def on_headers_complete(self) -> None:
         self._in_head, self._taken = False, 0
         super().on_headers_complete()
+        scope: Any = self.scope
+        self._streamed = scope["path"] in STREAMED
 
     def on_message_complete(self) -> None:
         self._in_head, self._taken = True, 0

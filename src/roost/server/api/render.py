@@ -209,6 +209,7 @@ def job_json(
         "output": None if output is None else printable(output),
         "command": command,
         "pty": job.pty,
+        "env": job.env if private else None,
         "source": msgspec.to_builtins(job.source) if private and job.source else None,
     }
 

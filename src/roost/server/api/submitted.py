@@ -14,8 +14,11 @@ from roost.server.refusal import RefusalError
 from roost.store.records import JobInput, Source
 
 
-def intent_of(given: SubmissionIn, person: Person, rules: Rules, key: str | None = None) -> Submit:
-    """Raises RefusalError, naming the key and the limit."""
+def intent_of(
+    given: SubmissionIn, person: Person, rules: Rules, key: str | None = None, env_path: bytes = b""
+) -> Submit:
+    """`env_path`: of the environment that was asked for. Raises RefusalError, naming the key and
+    the limit."""
     if (given.command is None) == (given.script is None) or given.command == []:
         raise RefusalError(422, "problem.command_or_script", {"key": "command"})
     argv = tuple(given.command or ())
@@ -69,6 +72,7 @@ def intent_of(given: SubmissionIn, person: Person, rules: Rules, key: str | None
             columns=given.columns,
             warn_signal=warn_signal,
             warn_before_s=warn_before_s,
+            env_path=env_path,
         ),
         command=argv or (script_name, *args),
         directory=given.directory,
@@ -83,6 +87,7 @@ def intent_of(given: SubmissionIn, person: Person, rules: Rules, key: str | None
         requeue=given.requeue,
         pty=given.pty,
         reason=given.reason.strip(),
+        env=given.env,
         source=None
         if given.source is None
         else Source(
