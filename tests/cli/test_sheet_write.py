@@ -92,7 +92,7 @@ def test_gpus_come_back(numbers: set[int]) -> None:
     assert read_gpus(gpus_text(sorted(numbers))).these == tuple(sorted(numbers))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(
         st.tuples(

@@ -36,6 +36,14 @@ class Account:
     home: Path
 
 
+def open_to_all(folder: Path) -> None:
+    """Every account may enter a folder of pytest's, and read it."""
+    temporary = Path(tempfile.gettempdir()).resolve()
+    for one in (folder, *folder.parents):
+        if temporary in one.resolve().parents:
+            one.chmod(0o755)
+
+
 @contextmanager
 def accounts(*names: str, prefix: str) -> Iterator[list[Account]]:
     """Real Linux accounts `PREFIX-NAME` with private homes; removed with all their processes."""

@@ -127,11 +127,12 @@ def test_ctrl_c_goes_to_what_runs_in_front(running: Agent, people: list[Account]
 
 
 def test_closing_the_terminal_ends_the_job(running: Agent, people: list[Account]) -> None:
-    """The supervisor is immune to the hang-up, the job's end is defined."""
+    """The supervisor is immune to the hang-up, the job's end is defined; what left the terminal is
+    killed after the wait."""
     ann = people[0]
-    job = shell(running, ann)
+    job = shell(running, ann, kill_wait_s=0.5)
     terminal = Attached(running, job)
-    terminal.type("(setsid sleep 300 &); sleep 300 & echo started\n")
+    terminal.type("(setsid sleep 300 &); sleep 300 & echo star''ted\n")  # its echo is no output
     terminal.until("started\r\n")
     terminal.close()
     end = running.end(job)

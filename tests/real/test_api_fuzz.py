@@ -238,7 +238,7 @@ def run(attack: Attack, operation: Any, negative: bool) -> None:
 
     @seed(SEED)
     @settings(
-        max_examples=FEW.get(key, EXAMPLES) if not negative else EXAMPLES, deadline=None,
+        max_examples=FEW.get(key, EXAMPLES) if not negative else EXAMPLES,
         database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck),
     )  # fmt: skip
     @given(case=operation.as_strategy(generation_mode=mode), data=st.data())

@@ -10,7 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.rig import Daemon, accounts, daemon, processes_of, readable_python, wait_for
+from tests.real.rig import (
+    Daemon,
+    accounts,
+    daemon,
+    open_to_all,
+    processes_of,
+    readable_python,
+    wait_for,
+)
 
 pytestmark = [pytest.mark.root, pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 
@@ -108,9 +116,7 @@ def test_folders_of_the_system_and_of_other_people_are_refused(tmp_path: Path):
 
 
 def test_a_part_that_cannot_start_is_not_tried_for_ever(tmp_path: Path):
-    os.chmod(tmp_path, 0o755)
-    for folder in (tmp_path.parent, tmp_path.parent.parent):
-        os.chmod(folder, 0o755)
+    open_to_all(tmp_path)
     state = tmp_path / "state"
     state.mkdir()
     (state / "roost.db").write_bytes(b"this is no database " * 100)

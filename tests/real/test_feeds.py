@@ -47,11 +47,17 @@ class Site:
         assert status == 201, answer
         return int(answer["bookings"][0]["booking"])
 
+    def bookings(self) -> list[dict[str, Any]]:
+        """All that lie ahead; where nothing is said, those of a year."""
+        last = datetime.now(self.zone).date() + timedelta(days=400)
+        status, _, answer = raw(self.daemon.socket, "GET", f"/v1/bookings?to={last}")
+        assert status == 200, answer
+        found: list[dict[str, Any]] = answer["bookings"]
+        return found
+
     def listed(self) -> dict[int, tuple[float, float]]:
-        answer = self.daemon.json("root", "bookings")
         return {
-            one["booking"]: (instant(one["start"]), instant(one["end"]))
-            for one in answer["bookings"]
+            one["booking"]: (instant(one["start"]), instant(one["end"])) for one in self.bookings()
         }
 
     def feed(self, user: str, *words: str) -> dict[str, Any]:
@@ -102,13 +108,14 @@ repeat_horizon = "400d"
 
 
 def changes(zone: ZoneInfo) -> list[date]:
-    """The next days on which the clocks change; where they never do, two days of these seasons."""
-    first, found = datetime.now(zone).date() + timedelta(days=3), []
-    for day in (first + timedelta(days=n) for n in range(365)):
+    """The next two days on which the clocks change, none so near that the week before it is over;
+    where they never do, two days of these seasons."""
+    first, found = datetime.now(zone).date() + timedelta(days=9), []
+    for day in (first + timedelta(days=n) for n in range(380)):
         noon = datetime.combine(day, time(12), zone)
         if noon.utcoffset() != (noon - timedelta(days=1)).utcoffset():
             found.append(day)
-    return found or [first.replace(day=28) + timedelta(days=90), first + timedelta(days=300)]
+    return found[:2] or [first.replace(day=28) + timedelta(days=90), first + timedelta(days=300)]
 
 
 def month_of_31(after: date) -> tuple[datetime, datetime]:
@@ -259,7 +266,7 @@ def test_what_is_exported_is_read_back_as_the_same(
     booked: Site, tmp_path: Path, ending: str, locale: str
 ) -> None:
     file = tmp_path / f"预约.{ending}"
-    words = ("book", "export", str(file), "--to", "+390d")
+    words = ("book", "export", str(file), "--to", "+399d")
     said = booked.daemon.cli("root", *words, environment={"LC_ALL": locale}).stdout
     assert "13" in said
     if ending == "csv":
@@ -268,10 +275,9 @@ def test_what_is_exported_is_read_back_as_the_same(
         assert not any(cell.startswith(("=", '"=')) for cell in text.split(","))
     read = booked.daemon.json("root", "book", "import", str(file), "--dry-run")
     assert read["rejected"] == []
-    answer = booked.daemon.json("root", "bookings")["bookings"]
     wanted = [
         (one["user"], one["gpu_indices"], one["start"][:16], one["end"][:16], one["purpose"])
-        for one in answer
+        for one in booked.bookings()
         if one["state"] != "cancelled"
     ]
     found = [

@@ -311,8 +311,9 @@ def test_a_swap_is_asked_for_and_agreed_to_and_a_series_given_up(
 def test_a_series_shows_its_dates_leaves_out_those_without_room_and_is_for_somebody_else(
     look: Look, running: rig.Daemon
 ) -> None:
-    page, day = look.page, coming(12)
-    book(running, "rcm-ben", coming(13), 3, "09:00", "10:00")
+    page = look.page
+    day, taken, left_out, last = (coming(days) for days in (12, 13, 14, 15))
+    book(running, "rcm-ben", taken, 3, "09:00", "10:00")
     opened(look, "rcm-eve", "day", day)
     free = page.locator("[data-free='3']")
     free.focus()
@@ -323,14 +324,14 @@ def test_a_series_shows_its_dates_leaves_out_those_without_room_and_is_for_someb
     box.get_by_label("Repeat").select_option("daily")
     box.locator("[data-date]").nth(3).wait_for()
     assert box.locator("[data-room=false]").count() == 1
-    assert box.locator(f"[data-date='{coming(13)}'][data-room=false]").count() == 1
+    assert box.locator(f"[data-date='{taken}'][data-room=false]").count() == 1
     box.get_by_role("alert").get_by_text("rcm-ben").wait_for()
     assert look.violations() == []
     box.get_by_label("Leave out those that have no room").check()
-    box.locator(f"[data-date='{coming(14)}'] input").uncheck()
+    box.locator(f"[data-date='{left_out}'] input").uncheck()
     box.get_by_label("For whom").fill("rcm-ann")
     box.get_by_text("Books 2 times for rcm-ann").wait_for()
-    said = f"--repeat 'FREQ=DAILY;COUNT=4' --except {coming(14)} --skip --user rcm-ann"
+    said = f"--repeat 'FREQ=DAILY;COUNT=4' --except {left_out} --skip --user rcm-ann"
     assert said in box.inner_text()
     assert look.violations() == []
     shot(look, "series-new-light")
@@ -341,7 +342,7 @@ def test_a_series_shows_its_dates_leaves_out_those_without_room_and_is_for_someb
         rows = running.json("rcm-ann", "bookings", "--user", "rcm-ann")["bookings"]
         return [one["start"][:10] for one in rows if one["made_by"] == "rcm-eve"]
 
-    assert days() == [day, coming(15)]
+    assert days() == [day, last]
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("2 bookings are made").wait_for(state="detached")
     rows = running.json("rcm-ann", "bookings", "--user", "rcm-ann")["bookings"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.rig import accounts, daemon, wait_for
+from tests.real.rig import accounts, daemon, open_to_all, wait_for
 
 pytestmark = [pytest.mark.root, pytest.mark.skipif(os.geteuid() != 0, reason="needs root")]
 SIMULATED = ("--simulate", "4xA100")
@@ -30,8 +30,7 @@ def folder() -> Iterator[Path]:
 
 
 def test_a_days_work_is_decided_again_alike(tmp_path: Path) -> None:
-    for parent in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        parent.chmod(0o755)
+    open_to_all(tmp_path)
     inside = tmp_path / "log"
     inside.mkdir()
     inside.chmod(0o777)

@@ -53,8 +53,7 @@ def flat(text: str) -> str:
 
 
 def test_new_rules_are_tried_on_what_really_ran(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        folder.chmod(0o755)
+    rig.open_to_all(tmp_path)
     new, same, wrong = (tmp_path / f"{name}.toml" for name in ("new", "same", "wrong"))
     new.write_text(SMALLER)
     same.write_text(IN_FORCE)
@@ -106,8 +105,7 @@ def test_new_rules_are_tried_on_what_really_ran(tmp_path: Path) -> None:
 
 
 def test_without_a_history_it_says_so(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        folder.chmod(0o755)
+    rig.open_to_all(tmp_path)
     new = tmp_path / "new.toml"
     new.write_text(SMALLER)
     with (

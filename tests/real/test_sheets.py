@@ -35,8 +35,7 @@ Served = tuple[rig.Daemon, rig.Account, rig.Account, Path]
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("rsh")
-    for parent in (folder, *folder.parents[:2]):
-        parent.chmod(0o755)
+    rig.open_to_all(folder)
     for path in SHEETS.iterdir():
         shutil.copy(path, folder)
     with (

@@ -16,6 +16,7 @@ from roost.core.attribution import FreePlan, Known, free_plan
 from roost.core.observation import GpuProcess
 from roost.machine.free import Freeing, free
 from roost.machine.observer import Observer
+from roost.machine.proc.read import read_stat
 from roost.wire.messages import FreeItem, FreeResult
 from tests.real import rig
 from tests.real.who_rig import (
@@ -174,7 +175,7 @@ def test_orphaned_workers_and_dead_main_threads_end(
     parent, words = processes.run(FORK_AND_WAIT, str(devices / "nvidia3"), uid=people["bob"].uid)
     child = processes.also(int(words[2]))
     headless, _ = processes.run(ZOMBIE_LEADER, str(devices / "nvidia3"), uid=people["bob"].uid)
-    time.sleep(0.1)
+    rig.wait_for(lambda: read_stat(b"/proc", headless.pid).state == "Z", "its first thread ends")
     gpus.say(3, 3 * GIB, GpuProcess(parent.pid, 2 * GIB), GpuProcess(headless.pid, GIB))
     seen = Seen(watcher)
     seen.look()

@@ -66,7 +66,7 @@ def test_every_line_is_exactly_as_wide_as_the_screen(width: int, height: int, gp
 
 
 @given(answer=answers, width=st.integers(1, 220), height=st.integers(3, 60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_whatever_the_daemon_says_is_drawn_without_fault(
     answer: dict[str, object], width: int, height: int
 ) -> None:
@@ -83,7 +83,7 @@ def test_whatever_the_daemon_says_is_drawn_without_fault(
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_no_name_can_write_to_the_terminal(text: str) -> None:
     story = Story(2)
     story.holders = [holder(0, 7, text, 10, text, container=text, kind=text, reason=text)]
@@ -116,7 +116,7 @@ def test_markup_in_a_command_is_shown_as_it_is(width: int) -> None:
     heat=st.integers(0, 110),
     power=st.floats(0, 1500),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_numbers_that_change_do_not_move_the_layout(
     load: list[int | None], memory: list[int], heat: int, power: float
 ) -> None:

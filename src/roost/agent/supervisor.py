@@ -198,11 +198,9 @@ class Supervisor:
             self._killing = True
             self._processes.kill_round()
         elif act is Act.ASK:
-            self._hang_up()  # a shell at a terminal ignores SIGTERM
+            self._ask_by_terminal()  # a shell there ignores SIGTERM
             self._processes.signal(spec.stop_signal)
             self._processes.signal(signal.SIGCONT)  # a stopped process hears nothing else
-            if self._terminal is not None:  # a shell just going to its prompt may miss the first
-                self._after("hang up", HANG_UP_AGAIN_S, self._hang_up)
         elif act is Act.WARN and spec.warn_signal is not None:
             self._processes.warn(spec.warn_signal)
 
@@ -357,8 +355,13 @@ class Supervisor:
         wait_s = self._prepared.spec.kill_wait_s
         self._watchdog.stop(EndReason.CANCELLED, wait_s, time.monotonic())
         if self._running:
-            self._hang_up()
+            self._ask_by_terminal()
             self._watchdog.asked()
+
+    def _ask_by_terminal(self) -> None:
+        self._hang_up()
+        if self._terminal is not None:  # a shell just going to its prompt may miss the first
+            self._after("hang up", HANG_UP_AGAIN_S, self._hang_up)
 
     def _hang_up(self) -> None:
         if self._running and self._terminal is not None and self._processes.main is not None:

@@ -272,7 +272,7 @@ def naive_open(words: list[str], shows: datetime, days: Days) -> bool:
     return False
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(around, st.lists(expressions, min_size=1, max_size=3), st.data())
 def test_it_is_what_a_look_at_every_minute_says(
     where: tuple[str, date], words: list[str], data: st.DataObject

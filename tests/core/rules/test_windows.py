@@ -167,7 +167,7 @@ def test_the_next_change_is_that_of_any_window() -> None:
     assert next_window_change(ruled(), NOON) is None
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     zone=st.sampled_from(
         ["Asia/Shanghai", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe"]

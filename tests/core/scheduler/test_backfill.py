@@ -72,7 +72,7 @@ def lived(machine: list[Gpu], jobs: list[tuple[int, int, int, int]], policy: str
     return world
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @example(
     gpus_of(4),
     [(1, 1, 1, 0), (1, 1, 1, 3), (4, 1, 1, 0), (4, 1, 1, 1), (1, 1, 100, 0), (1, 1, 100, 0)],
@@ -85,7 +85,7 @@ def test_no_hole_is_filled_at_the_cost_of_the_first_in_line(
     lived(machine, jobs, policy)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.sampled_from(MACHINES), JOBS)
 def test_under_conservative_backfill_no_place_ever_moves_back(
     machine: list[Gpu], jobs: list[tuple[int, int, int, int]]
@@ -93,7 +93,7 @@ def test_under_conservative_backfill_no_place_ever_moves_back(
     lived(machine, jobs, "conservative")
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.sampled_from(MACHINES), JOBS)
 def test_what_was_forecast_happens_when_nothing_changes(
     machine: list[Gpu], jobs: list[tuple[int, int, int, int]]

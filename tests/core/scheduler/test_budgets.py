@@ -171,7 +171,7 @@ def test_a_job_that_was_queued_before_the_budget_came_says_that_it_is_too_large(
     assert world.codes(number) == ["budget_never"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(

@@ -138,7 +138,7 @@ shares = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.lists(shares, min_size=3, max_size=14))
 def test_no_share_behind_it_delays_the_first_that_waits(jobs: list[tuple[str, int | None, str]]):
     """All of one user and a minute apart, so that they stay in their order; each lasts to its

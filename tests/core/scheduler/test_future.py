@@ -167,7 +167,7 @@ HARDLY_BEGUN = [
     Coming("bob", 1, "regular", 240, 5, 0, True, False, False, 0),
     Coming("bob", 1, "background", 120, 5, 0, True, False, False, 0),
 ]  # fmt: skip
-MANY = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow])
 
 
 @MANY
@@ -227,7 +227,7 @@ def test_to_ask_changes_nothing(
     assert asked.log == alone.log
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.sampled_from(MACHINES), st.lists(st.tuples(st.integers(1, 4), st.integers(1, 12))))
 def test_what_is_promised_is_what_is_foreseen(
     machine: list[Gpu], jobs: list[tuple[int, int]]

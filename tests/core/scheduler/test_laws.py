@@ -465,7 +465,6 @@ for machine in (
     machine.settings = settings(
         max_examples=40,
         stateful_step_count=40,
-        deadline=None,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
 del machine  # or it is collected once more

@@ -129,13 +129,13 @@ def shown(page: Page) -> dict[str, Any] | None:
     return document(found, "en", "Asia/Shanghai")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.dictionaries(PLACES, CELLS, max_size=40), st.lists(BLOCKS, max_size=3))
 def test_any_cells_anywhere(cells: dict[tuple[int, int], Cell], blocks: list[Block]) -> None:
     shown(Page("Sheet", cells, tuple(blocks)))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     st.sampled_from(HEADS),
     st.dictionaries(PLACES, CELLS, max_size=40),

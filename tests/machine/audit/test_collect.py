@@ -31,6 +31,7 @@ root ALL=(ALL:ALL) ALL
 %sudo ALL=(ALL:ALL) NOPASSWD: ALL
 TEAM ALL=(OPS) NOPASSWD: SAFE, PASSWD: /usr/bin/vim /etc/motd
 bob gpu1,gpu2=(www) NOPASSWD: ALL
+%#100 h1 = (root : adm) /bin/ls x=1 : h2 = NOPASSWD: /bin/cat
 this is no line
 @includedir /etc/sudoers.d
 """
@@ -72,7 +73,7 @@ def test_sudoers_as_sudo_reads_it(tree: Tree) -> None:
     write(root, "/etc/sudoers.d/old~", "bob ALL = NOPASSWD: ALL\n", 0o440)
     write(root, "/etc/sudoers.d/a.bak", "bob ALL = NOPASSWD: ALL\n", 0o440)
     found = sudoers.sudo(tree)
-    assert found.mistakes == ("/etc/sudoers:12",)
+    assert found.mistakes == ("/etc/sudoers:13",)
     rules = [(one.who, one.people, one.nopasswd, one.commands) for one in found.rules]
     safe = ("/usr/local/bin/reset-gpu", "/usr/local/bin/mount-scratch")
     assert rules == [
@@ -82,6 +83,8 @@ def test_sudoers_as_sudo_reads_it(tree: Tree) -> None:
         ("ann", ("ann",), False, ("/usr/bin/vim /etc/motd",)),
         ("bob", ("bob",), True, safe),
         ("bob", ("bob",), False, ("/usr/bin/vim /etc/motd",)),
+        ("%#100", ("ann", "bob"), True, ("/bin/cat",)),
+        ("%#100", ("ann", "bob"), False, ("/bin/ls x=1",)),
         ("bob", ("bob",), True, ("/usr/bin/docker",)),
     ]
     assert sudoers.admins(tree) == {"ann"}

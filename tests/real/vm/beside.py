@@ -1,7 +1,7 @@
 """The virtual machine boots beside other tests: it takes minutes, one core, and mostly waits.
 
-In a whole run it is started when the first test begins that comes after those of real things, some
-of which measure times; alone, by its own first test. Its tests come last.
+In a whole run by one process it is started when the first test begins that comes after those of
+real things; alone, and where several processes share the tests, by its own first test.
 """
 
 from __future__ import annotations
@@ -54,9 +54,11 @@ def all_boots() -> list[Boot]:
 
 
 class Beside:
-    """A plugin: starts the boots once, in a thread, which waits for programs alone."""
+    """A plugin: starts the boots once, in a thread, which waits for programs alone. `early`: beside
+    other tests; else when its own first test asks."""
 
-    def __init__(self) -> None:
+    def __init__(self, early: bool) -> None:
+        self._early = early
         self._pool = ThreadPoolExecutor(max_workers=1)
         self._boots: Future[list[Boot]] | None = None
         self._real_began = False
@@ -69,7 +71,7 @@ class Beside:
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         real = REAL in item.path.parents
         self._real_began |= real
-        if self._real_began and not real:
+        if self._early and self._real_began and not real:
             self.start()
 
     def pytest_unconfigure(self) -> None:

@@ -1,7 +1,10 @@
-"""The tests of the virtual machine come last, and the machine boots before that (beside.py)."""
+"""The virtual machine takes minutes and mostly waits. With one process for all tests it boots
+beside others (beside.py) and its tests come last; with several they come first, in one of them.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -16,9 +19,11 @@ NAME = "roost-vm-beside"
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     mine = [item for item in items if item.path.parent == HERE]
-    items[:] = [item for item in items if item.path.parent != HERE] + mine
+    others = [item for item in items if item.path.parent != HERE]
+    alone = "PYTEST_XDIST_WORKER" not in os.environ
+    items[:] = others + mine if alone else mine + others
     if mine and not why_not() and not config.option.collectonly:
-        config.pluginmanager.register(Beside(), NAME)
+        config.pluginmanager.register(Beside(early=alone), NAME)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from tests.real.vm.image import Image
 
-KERNEL_LINE = "console=ttyS0 quiet panic=-1 psi=1 systemd.show_status=0 rw"
+KERNEL_LINE = "console=ttyS0 quiet no_timer_check panic=-1 psi=1 systemd.show_status=0 rw"
 
 
 @dataclass(frozen=True, slots=True)

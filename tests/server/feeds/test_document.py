@@ -168,7 +168,7 @@ def test_text_is_escaped_and_lines_are_folded_between_characters() -> None:
     assert not list(Calendar.from_ical(data).walk("VALARM"))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text(max_size=300), st.text(max_size=100))
 def test_any_text_comes_back_and_adds_nothing(summary: str, name: str) -> None:
     data = document(

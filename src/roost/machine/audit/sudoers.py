@@ -17,6 +17,8 @@ MOST_DEPTH = 16
 MOST_MISTAKES = 20
 _INCLUDE = re.compile(r"[@#]include(dir)?\s+(\S+)")
 _ALIAS = re.compile(r"(User|Runas|Host|Cmnd|Cmd)_Alias\s+(.*)")
+# "user hosts = commands : other hosts = commands"
+_NEXT_HOSTS = re.compile(r"\s:\s*[^=:()/]+=\s*")
 _TAG = re.compile(
     r"(NO)?(PASSWD|EXEC|FOLLOW|SETENV|LOG_INPUT|LOG_OUTPUT|MAIL|INTERCEPT):|"
     r"(ROLE|TYPE|APPARMOR_PROFILE|PRIVS|LIMITPRIVS|NOTBEFORE|NOTAFTER|TIMEOUT|CWD|CHROOT)=\S+\s"
@@ -118,14 +120,19 @@ def _rules(tree: Tree, read: _Read, file: str, line: int, text: str) -> Iterator
     if users_text is None:
         raise ValueError(text)
     users = _expanded(read, _split(users_text[1], ","))
-    commands, nopasswd = _commands(read, right)
+    commands, nopasswd = [], []
+    for part in _NEXT_HOSTS.split(right):
+        asked, free = _commands(read, part)
+        commands += asked
+        nopasswd += free
     for who in users:
         if who.startswith("!"):
             continue
-        for free, listed in ((True, nopasswd), (False, commands)):
+        for without, listed in ((True, nopasswd), (False, commands)):
             if listed:
                 people = tuple(sorted(_people(tree, who)))
-                yield SudoRule(who, people, free or read.no_password, tuple(listed), file, line)
+                nothing_asked = without or read.no_password
+                yield SudoRule(who, people, nothing_asked, tuple(listed), file, line)
 
 
 def _commands(read: _Read, text: str) -> tuple[list[str], list[str]]:
