@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import pty
@@ -117,6 +118,16 @@ def environments() -> dict[str, Any]:
 
 
 AT_ENVS = {"GET /v1/environments": environments, "DELETE /v1/environment-clones/ml": {"done": True}}
+SHARED = Path(tempfile.mkdtemp(prefix="roost-cli-data-"))
+(SHARED / "set").mkdir()
+(SHARED / "links").mkdir()
+(SHARED / "manifest").touch()
+DATA: dict[str, Any] = {
+    "name": "set", "owner": "alice", "licence": "", "state": "ready", "detail": None,
+    "path": f"{SHARED}/set", "manifest": f"{SHARED}/manifest", "bytes": 0, "all_bytes": 0,
+    "files": 0, "pickled": 1, "sha256": hashlib.sha256(b"").hexdigest(), "made_time": None,
+    "used_time": None,
+}  # fmt: skip
 CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "status": ([], {}),
     "who": ([], {}),
@@ -177,6 +188,12 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "book feed": ([], {"POST /v1/feeds": {
         "feed": "f1", "user": "alice", "of": "mine", "target": None, "made_time": None,
         "used_time": None, "path": "/v1/feeds/x/bookings.ics"}}),
+    "data add": ([str(SHARED), "--name", "set"], {"POST /v1/data": DATA}),
+    "data list": ([], {"GET /v1/data": {"data": [DATA], "path": str(SHARED)}}),
+    "data show": (["set"], {"GET /v1/data/set": DATA}),
+    "data link": (["set", f"{SHARED}/links"], {"GET /v1/data/set": DATA}),
+    "data verify": (["set"], {"GET /v1/data/set": DATA}),
+    "data remove": (["-y", "set"], {"GET /v1/data/set": DATA, "DELETE /v1/data/set": DATA}),
     "rules show": ([], {"GET /v1/rules": RULES | {"text": "x"}}),
     "rules check": (["/dev/null"], {}),
     "rules diff": (["/dev/null", "/dev/null"], {}),

@@ -60,6 +60,7 @@ BODIES: dict[str, Any] = {
     "POST /v1/jobs/{number}/signal": {"signal": "USR1"},
     "POST /v1/gpus/{gpu}/free": {"items": [], "grace_s": 1},
     "POST /v1/tokens": {"name": "t"},
+    "POST /v1/data": {"name": "none", "path": "/nowhere"},
     "POST /v1/rules/check": {"text": ""},
     "POST /v1/audit/fix": {"wanted": []},
     "POST /v1/bookings/{number}/give": {"to": "rro-owner"},
@@ -73,6 +74,7 @@ def filled(path: str, job: int) -> str:
     path = path.replace("{feed}", "0" * 12).replace("{secret}", "0" * 43)
     path = path.replace("{channel}", "0" * 12).replace("{owner}", "rro-owner")
     path = path.replace("{name}", "none")
+    path = path.replace("{channel}", "0" * 12).replace("{name}", "none")
     return path + ("?timeout_s=0.1" if path.endswith("/wait") else "")
 
 

@@ -36,6 +36,7 @@ from roost.wire.audit import (
     MendOutcome,
     UndoMends,
 )
+from roost.wire.data import AddData, DataDone, DataSets, ListData, RemoveData
 from roost.wire.frames import encode, requests
 from roost.wire.messages import (
     PROTOCOL_VERSION,
@@ -242,6 +243,10 @@ class AgentPeer:
                 self._say(Mended(message.request, ()), connection)
             case ReadOutput():
                 self._say(OutputRead(message.request, "gone"), connection)
+            case ListData():
+                self._say(DataSets(message.request, ()), connection)
+            case AddData() | RemoveData():
+                self._say(DataDone(message.request), connection)
             case FreeProcesses():
                 freed = tuple(Freed(i.pid, i.start_ticks, "ended") for i in message.items)
                 gone = {i.pid for i in message.items}

@@ -341,6 +341,72 @@ export interface components {
             /** Closed */
             closed: number[];
         };
+        /** DataIn */
+        DataIn: {
+            /**
+             * Name
+             * @description Letters, digits, dots, dashes
+             */
+            name: string;
+            /**
+             * Path
+             * @description The caller's folder or file
+             */
+            path: string;
+            /**
+             * Licence
+             * @description Who may use it for what, in words
+             * @default
+             */
+            licence: string;
+        };
+        /**
+         * DataOut
+         * @description `path`: the shared place.
+         */
+        DataOut: {
+            /** Data */
+            data: components["schemas"]["DataSetOut"][];
+            /** Path */
+            path: string;
+        };
+        /**
+         * DataSetOut
+         * @description `state`: "ready"; "adding", `bytes` of `all_bytes` so far; "failed", and `detail` says why.
+         *
+         *     `sha256` is that of its manifest, which lies at `manifest`. `pickled`: files in formats that may
+         *     run code when they are loaded. `used_time`: last read, where the file system keeps that.
+         */
+        DataSetOut: {
+            /** Name */
+            name: string;
+            /** Owner */
+            owner: string;
+            /** Licence */
+            licence: string;
+            /** State */
+            state: string;
+            /** Detail */
+            detail: string | null;
+            /** Path */
+            path: string;
+            /** Manifest */
+            manifest: string;
+            /** Bytes */
+            bytes: number;
+            /** All Bytes */
+            all_bytes: number;
+            /** Files */
+            files: number;
+            /** Pickled */
+            pickled: number;
+            /** Sha256 */
+            sha256: string | null;
+            /** Made Time */
+            made_time: string | null;
+            /** Used Time */
+            used_time: string | null;
+        };
         /** DoneOut */
         DoneOut: {
             /** Done */

@@ -21,6 +21,7 @@ from roost.agent import control
 from roost.agent.attempts import EXECUTING, Attempts
 from roost.agent.auditing import Audits
 from roost.agent.config import AgentConfig
+from roost.agent.data_sets import AgentData
 from roost.agent.door import ServerDoor
 from roost.agent.drivers import Uses
 from roost.agent.facts import Host
@@ -37,6 +38,7 @@ from roost.core.observation import Observation
 from roost.machine import private_dev
 from roost.machine.accounts import Account, RefusedAccountError
 from roost.wire.audit import AuditMachine, MendMachine, UndoMends
+from roost.wire.data import AddData, ListData, RemoveData
 from roost.wire.messages import (
     PROTOCOL_VERSION,
     AgentMessage,
@@ -113,6 +115,7 @@ class Service:
         self._sign_ins = SignIns()
         self._outputs = Outputs(people)
         self._audits = Audits(config, people)
+        self._data = AgentData(people)
 
     def use(self, attempts: Attempts, means: Means) -> None:
         """The parts that call back into this one; before the first connection."""
@@ -263,6 +266,15 @@ class Service:
                 return None
             case AuditMachine() | MendMachine() | UndoMends():
                 self._answer_later(door, message.request, self._audits.answer(message))
+                return None
+            case AddData():
+                self._answer_later(door, message.request, self._data.add(message))
+                return None
+            case ListData():
+                self._answer_later(door, message.request, self._data.listed(message))
+                return None
+            case RemoveData():
+                self._answer_later(door, message.request, self._data.remove(message))
                 return None
 
     def _order(self, attempts: Attempts, key: tuple[int, int], order: control.AnyOrder) -> None:

@@ -263,6 +263,16 @@ COMMANDS: dict[str, Command] = {
     "env share": Command("env_share:share", (Argument("NAME"),), (Option("--stop"), JSON)),
     "env remove": Command("env:remove", (Argument("NAME", "+"),), (Option("-y --yes"), JSON)),
     "env doctor": Command("env_shown:doctor", (Argument("ENV"),), (JSON,)),
+    "data add": Command(
+        "data:add",
+        (Argument("PATH", "1", "path"),),
+        (Option("--name", "NAME"), Option("--licence", "TEXT"), JSON),
+    ),
+    "data list": Command("data:listed", options=(JSON,)),
+    "data show": Command("data:show", (Argument("NAME"),), (JSON,)),
+    "data link": Command("data:link", (Argument("NAME"), Argument("DIR", "?", "path")), (JSON,)),
+    "data verify": Command("data:verify", (Argument("NAME"),), (JSON,)),
+    "data remove": Command("data:remove", (Argument("NAME"),), (Option("-y --yes"), JSON)),
     "rules check": Command("rules:check", (Argument("FILE", "?", "path"),), (JSON,)),
     "rules show": Command(
         "rules_shown:show", (Argument("VERSION", "?", "count"),), (Option("--text"), JSON)
@@ -402,6 +412,10 @@ GROUPS = (
             *("notify show", "notify set", "notify add", "notify remove", "notify test"),
             *("notify list", "motd"),
         ),
+    ),
+    (
+        "data",
+        (*("data add", "data list", "data show"), *("data link", "data verify", "data remove")),
     ),
     ("reach", ("token create", "token list", "token revoke")),
     (

@@ -16,6 +16,10 @@ TRIED = (
     " neither left_out cut_off runs unknown"
 )
 AUDIT = "server time whose root checks findings unseen undoable outcomes"
+DATA = (
+    "name owner licence state detail path manifest bytes all_bytes files pickled sha256 made_time"
+    " used_time"
+)
 SHAPES: dict[str, tuple[str, ...]] = {
     "status": tuple(STATUS.split()),
     "who": ("holders", "unattributed", "checks", "time"),
@@ -73,6 +77,12 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "book import": tuple(IMPORTED.split()),
     "book export": ("file", "bookings"),
     "book feed": ("feed", "user", "of", "target", "made_time", "used_time", "path"),
+    "data add": tuple(DATA.split()),
+    "data list": ("data", "path"),
+    "data show": tuple(DATA.split()),
+    "data link": ("link", "path"),
+    "data verify": ("name", "good", "wrong"),
+    "data remove": tuple(DATA.split()),
     "rules show": tuple(RULES.split()),
     "rules diff": ("old", "new", "changes"),
     "rules history": ("history",),

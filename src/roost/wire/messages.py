@@ -12,6 +12,7 @@ from roost.core.model import EndReason
 from roost.core.observation import Observation
 from roost.wire.audit import Audited, AuditMachine, Mended, MendMachine, UndoMends
 from roost.wire.base import ToAgent, ToServer
+from roost.wire.data import AddData, DataDone, DataSets, ListData, RemoveData
 
 PROTOCOL_VERSION = 1
 MAX_FRAME_BYTES = 64 * 1024 * 1024
@@ -407,6 +408,9 @@ AgentRequest = (
     | AuditMachine
     | MendMachine
     | UndoMends
+    | AddData
+    | ListData
+    | RemoveData
 )
 AgentMessage = (
     Welcome
@@ -420,6 +424,8 @@ AgentMessage = (
     | OutputRead
     | Audited
     | Mended
+    | DataSets
+    | DataDone
     | Done
     | Refused
 )

@@ -138,6 +138,10 @@ EXAMPLE = """\
 # directory = "~/.local/share/roost/envs"
 # share_limit = "100G"
 
+# [data]                          # data sets and models kept once for all (roost data)
+# path = "/srv/roost/data"        # where they lie; root's, for everybody to read
+# add = "all"                     # who may add one: "all", "operators"
+
 # Signing in to the page by OpenID Connect, besides PAM. Without this table: PAM alone.
 # [oidc]
 # issuer = "https://login.example.org/realms/lab"

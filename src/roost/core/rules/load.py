@@ -13,6 +13,7 @@ from dataclasses import replace
 from roost.core.model import PriorityClass
 from roost.core.rules.lines import key_lines
 from roost.core.rules.load_audit import audit_of
+from roost.core.rules.load_data import data_of
 from roost.core.rules.load_environments import environments_of
 from roost.core.rules.load_limits import limits_of
 from roost.core.rules.load_oidc import oidc_of
@@ -106,6 +107,7 @@ def _rules(top: Table, base: Rules) -> Rules:
         notices=notices_of(top.table("notices"), base.notices),
         audit=audit_of(top.table("audit"), base.audit),
         environments=environments_of(top.table("environments"), base.environments),
+        data=data_of(top.table("data"), base.data),
         oidc=oidc_of(top.table("oidc")),
     )
     top.close()

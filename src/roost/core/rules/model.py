@@ -205,6 +205,15 @@ class EnvironmentRules:
 
 
 @dataclass(frozen=True, slots=True)
+class DataRules:
+    """`path`: where registered data sets and models lie. `add`: who may add one, "all" or
+    "operators"."""
+
+    path: str = "/srv/roost/data"
+    add: str = "all"
+
+
+@dataclass(frozen=True, slots=True)
 class IgnoreRule:
     """Processes that are shown but do not count as a foreign occupation of a GPU."""
 
@@ -262,4 +271,5 @@ class Rules:
     notices: NoticeRules = NoticeRules()
     audit: AuditRules = AuditRules()
     environments: EnvironmentRules = EnvironmentRules()
+    data: DataRules = DataRules()
     oidc: OidcRules | None = None

@@ -119,6 +119,7 @@ def settings_of(rules: Rules) -> Settings:
         subject = one.subject or None
         values = {"check": one.check, "subject": subject, "reason": one.reason}
         found |= _under(("audit", "accept", n), values)
+    found |= _under(("data",), {"path": rules.data.path, "add": rules.data.add})
     if rules.oidc is not None:
         found |= _under(("oidc",), _oidc(rules.oidc))
         found |= _under(("oidc", "users"), dict(rules.oidc.users))

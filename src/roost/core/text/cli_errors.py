@@ -13,6 +13,16 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "there is no channel {channel} of yours: roost notify show lists them",
         "你没有渠道 {channel}：可用 roost notify show 查看",
     ),
+    "data_needs_name": (
+        "--name is missing: what is the data set to be called?",
+        "缺少 --name：数据集叫什么名称？",
+    ),
+    "data_there_already": (
+        "{link} is there already and is not this link: nothing is changed",
+        "{link} 已存在且不是此链接：未作改动",
+    ),
+    "data_not_linked": ("{link} could not be made: {why}", "无法创建 {link}：{why}"),
+    "data_not_ready": ("{name} is not there yet", "{name} 尚不可用"),
     "web": ("{text}", "{text}"),
     # -- the words themselves ------------------------------------------------------------------
     "unknown_command": ("there is no command {word}", "没有命令 {word}"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from roost.core.text.cli_help_audit import MESSAGES as AUDIT
 from roost.core.text.cli_help_book import MESSAGES as BOOK
+from roost.core.text.cli_help_data import MESSAGES as DATA
 from roost.core.text.cli_help_env import MESSAGES as ENV
 from roost.core.text.cli_help_notify import MESSAGES as NOTIFY
 
@@ -23,6 +24,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "group.book": ("Book", "预约"),
     "group.environments": ("Environments", "环境"),
     "group.notices": ("Be told", "接收通知"),
+    "group.data": ("Share data and models", "共享数据与模型"),
     "group.reach": ("Reach over HTTP", "经 HTTP 访问"),
     "group.operate": ("Operate", "管理"),
     "group.set_up": ("Set up", "部署"),
@@ -396,4 +398,5 @@ MESSAGES: dict[str, tuple[str, str]] = {
     **BOOK,
     **NOTIFY,
     **ENV,
+    **DATA,
 }

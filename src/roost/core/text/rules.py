@@ -148,6 +148,10 @@ MESSAGES = {
         "{key}: say why the team lives with it",
         "{key}：请写明接受的理由",
     ),
+    "absolute_path": (
+        '{key} = {value}: must be an absolute path, as in "/srv/roost/data"',
+        '{key} = {value}：必须是绝对路径，例如 "/srv/roost/data"',
+    ),
     "oidc_issuer": (
         "{key}: {value} is no issuer: an https address without query (http only on this machine)",
         "{key}：{value} 不是有效的 issuer：应为不带查询串的 https 地址（仅本机可用 http）",

@@ -12,6 +12,7 @@ from roost.server.api import (
     bookings,
     books,
     checked,
+    data,
     drains,
     environments,
     feeds,
@@ -53,8 +54,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 PARTS = (
     jobs, machine, output, recent, bookings, books, team, history, rules, checked, stream, session,
     oidc, tokens, feeds, users, drains, health,
-    notifications, motd, posture,
-    notifications, motd, environments,
+    notifications, motd, posture, environments, data,
 )  # fmt: skip
 
 

@@ -33,6 +33,7 @@ from roost.server.engines.base import (
     Saw,
 )
 from roost.wire.audit import Audited, Mended
+from roost.wire.data import DataDone, DataSets
 from roost.wire.frames import FrameError, answers, encode, peer_credentials
 from roost.wire.messages import (
     PROTOCOL_VERSION,
@@ -69,7 +70,16 @@ HANDSHAKE_S = 60.0
 # A connection that lasted this long was a good one: the next is tried for at once.
 STEADY_S = 2.0
 _LIST, _SAMPLES, _FIRST = 1, 2, 3
-ANSWERS = (FreeResult, SignInChecked, AccountsChecked, OutputRead, Audited, Mended)
+ANSWERS = (
+    FreeResult,
+    SignInChecked,
+    AccountsChecked,
+    OutputRead,
+    Audited,
+    Mended,
+    DataSets,
+    DataDone,
+)
 
 
 class AgentEngine:

@@ -13,6 +13,7 @@ from typing import Protocol
 from roost.core.model import EndReason
 from roost.core.observation import Observation
 from roost.wire.audit import Audited, AuditMachine, Mended, MendMachine, UndoMends
+from roost.wire.data import AddData, DataDone, DataSets, ListData, RemoveData
 from roost.wire.messages import (
     AccountsChecked,
     AttemptState,
@@ -79,10 +80,19 @@ NOT_THE_JOBS = frozenset({"unknown_gpu", "gpu_without_node"})
 EngineEvent = Connected | Disconnected | Changed | Saw | LaunchRefused
 Question = (
     Scan | FreeProcesses | ReleaseDriver | CheckSignIn | CheckAccounts | ReadOutput
-    | AuditMachine | MendMachine | UndoMends
+    | AuditMachine | MendMachine | UndoMends | AddData | ListData | RemoveData
 )  # fmt: skip
 Result = (
-    Observed | FreeResult | SignInChecked | AccountsChecked | OutputRead | Audited | Mended | None
+    Observed
+    | FreeResult
+    | SignInChecked
+    | AccountsChecked
+    | OutputRead
+    | Audited
+    | Mended
+    | DataSets
+    | DataDone
+    | None
 )
 
 

@@ -1,0 +1,1 @@
+"""The shared place of data sets on this machine: taken in, read, removed."""
