@@ -386,17 +386,8 @@ GROUPS = (
     (
         "book",
         (
-            "book",
-            "bookings",
-            "book extend",
-            "book move",
-            "book end",
-            "book cancel",
-            "book give",
-            "book swap",
-            "book import",
-            "book export",
-            "book feed",
+            *("book", "bookings", "book extend", "book move", "book end", "book cancel"),
+            *("book give", "book swap", "book import", "book export", "book feed"),
         ),
     ),
     (
@@ -413,22 +404,13 @@ GROUPS = (
             *("notify list", "motd"),
         ),
     ),
-    (
-        "data",
-        (*("data add", "data list", "data show"), *("data link", "data verify", "data remove")),
-    ),
+    ("data", ("data add", "data list", "data show", *("data link", "data verify", "data remove"))),
     ("reach", ("token create", "token list", "token revoke")),
     (
         "operate",
         (
-            "free",
-            "drain",
-            "undrain",
-            "driver release",
-            "driver hold",
-            "usage",
-            "audit",
-            "audit log",
+            *("free", "drain", "undrain", "driver release", "driver hold"),
+            *("usage", "audit", "audit log"),
         ),
     ),
     (

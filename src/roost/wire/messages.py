@@ -389,43 +389,12 @@ class Refused(ToServer, frozen=True, tag="refused"):
 
 
 AgentRequest = (
-    Hello
-    | Configure
-    | Launch
-    | StopJob
-    | SuspendJob
-    | ResumeJob
-    | SignalJob
-    | ForgetJob
-    | ListAttempts
-    | SamplesSince
-    | Scan
-    | FreeProcesses
-    | ReleaseDriver
-    | CheckSignIn
-    | CheckAccounts
-    | ReadOutput
-    | AuditMachine
-    | MendMachine
-    | UndoMends
-    | AddData
-    | ListData
-    | RemoveData
-)
+    Hello | Configure | Launch | StopJob | SuspendJob | ResumeJob | SignalJob | ForgetJob
+    | ListAttempts | SamplesSince | Scan | FreeProcesses | ReleaseDriver | CheckSignIn
+    | CheckAccounts | ReadOutput | AuditMachine | MendMachine | UndoMends
+    | AddData | ListData | RemoveData
+)  # fmt: skip
 AgentMessage = (
-    Welcome
-    | Observed
-    | AttemptChanged
-    | Attempts
-    | Samples
-    | FreeResult
-    | SignInChecked
-    | AccountsChecked
-    | OutputRead
-    | Audited
-    | Mended
-    | DataSets
-    | DataDone
-    | Done
-    | Refused
-)
+    Welcome | Observed | AttemptChanged | Attempts | Samples | FreeResult | SignInChecked
+    | AccountsChecked | OutputRead | Audited | Mended | DataSets | DataDone | Done | Refused
+)  # fmt: skip
