@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -38,6 +39,8 @@ horizon = "300d"
 issuer = "{issuer}"
 client_id = "{client}"
 name = "Lab"
+[data]
+path = "/tmp/{p}data"
 """
 # Where a webhook may go; nobody listens there.
 HOOK = "http://127.0.0.1:9"
@@ -85,6 +88,7 @@ def site(prefix: str, gpus: str = "12xA100") -> Iterator[Site]:
             found.by[Role.STRANGER] = Browser(port)
             plant(found)
             yield found
+        shutil.rmtree(f"/tmp/{prefix}data", ignore_errors=True)
 
 
 def done(answer: Answer, *statuses: int) -> Any:

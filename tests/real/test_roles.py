@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ members = ["rro-max", "rro-owner", "rro-lea"]
 leads = ["rro-lea"]
 [groups.other]
 members = ["rro-far"]
+[data]
+path = "/tmp/rro-data"
 """
 LONG = ["sleep", "600"]
 
@@ -52,6 +55,7 @@ def site() -> Iterator[Site]:
                 answer = browsers[role].sign_in(f"rro-{name}", "secret-1")
                 assert answer.json["role"] == role.word
             yield Site(running, browsers)
+        shutil.rmtree("/tmp/rro-data", ignore_errors=True)
 
 
 BODIES: dict[str, Any] = {

@@ -31,7 +31,7 @@ class PlaceError(Exception):
 def made(place: str) -> None:
     """Makes the place where it is not there. Raises PlaceError where others may change it."""
     try:
-        os.makedirs(place, 0o755, exist_ok=True)
+        _make_way(place)
         stands_safely(place)
         if not os.path.isdir(f"{place}/.roost") and os.listdir(place):
             raise PlaceError("place_not_ours", place=place)
@@ -44,6 +44,18 @@ def made(place: str) -> None:
     except OSError as error:
         why = error.strerror or "?"
         raise PlaceError("no_place", place=place, why=why) from error
+
+
+def _make_way(place: str) -> None:
+    """The folders that are missing, open to all whatever this process's umask: who could not enter
+    one would reach nothing below it. What was there stays as it is. Raises OSError."""
+    missing = []
+    while not os.path.isdir(place):
+        missing.append(place)
+        place = os.path.dirname(place)
+    for one in reversed(missing):
+        os.mkdir(one, 0o755)
+        os.chmod(one, 0o755)  # noqa: S103 - everybody goes through it
 
 
 def stands_safely(place: str) -> None:
