@@ -137,7 +137,7 @@ def plant(site: Site) -> None:
     for name in ("printed", "script", "no_folder", "no_output", "no_program"):
         site.daemon.wait_state(jobs[name], "COMPLETED", "FAILED")
     site.daemon.wait_state(jobs["running"], "RUNNING")
-    rig.wait_for(lambda: told(site, ben.ask("GET", "/v1/status").text), "its process is seen")
+    rig.wait_for(lambda: told(site, ben.ask("GET", "/v1/status").text), "its process is seen", 60)
     jobs["waiting"] = job("true", f"{CANARY}-argument", after=[jobs["running"]])
 
     def book(start: float, **more: Any) -> int:

@@ -54,6 +54,19 @@ APART = {
 # What ends well nowhere here, and where it does.
 UNREACHED = {
     "POST /v1/gpus/{gpu}/free": "simulated GPUs have holders of jobs alone: test_who_free",
+    **dict.fromkeys(
+        (
+            "PUT /v1/environments/{name}",
+            "DELETE /v1/environments/{owner}/{name}",
+            "PUT /v1/environment-clones/{name}",
+            "DELETE /v1/environment-clones/{name}",
+        ),
+        "files have to be there before: test_environments",
+    ),
+    **dict.fromkeys(
+        ("POST /v1/data", "GET /v1/data/{name}", "DELETE /v1/data/{name}"),
+        "a set has to be read from somebody's folder: test_data",
+    ),
 }
 # A wrong password costs seconds, on purpose.
 FEW = {"POST /v1/session": 2}

@@ -202,6 +202,10 @@ MESSAGES = {
         "“{name}” is no name of an environment: NAME, or OWNER/NAME for a shared one",
         "“{name}”不是环境名称：应为“名称”，共享的环境为“所有者/名称”",
     ),
+    "env_no_clone": (
+        "no clone of yours called {name} is kept for here",
+        "这里没有为你名为 {name} 的克隆保留文件",
+    ),
     "env_not_shared": (
         "there is no shared environment {name}: roost env list shows those that are",
         "没有共享的环境 {name}：用 roost env list 查看已有的",

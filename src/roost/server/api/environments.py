@@ -182,7 +182,8 @@ async def let_go(call: Caller, name: Name) -> Response:
     """The caller's clone of that name is no more."""
     context, person = call.context, call.person
     _check_name(name)
-    await _shares_do(call, lambda: context.shares.let_go(person.uid, name))
+    if not await context.in_thread(lambda: context.shares.let_go(person.uid, name)):
+        raise RefusalError(404, "problem.env_no_clone", name=name)
     return answer({"done": True})
 
 
