@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -309,6 +310,7 @@ def test_free_ends_only_after_yes(stub: Stub, answer: bytes, code: int):
     pid, master = pty.fork()
     if pid == 0:
         os.environ.update(ROOST_SOCKET=stub.path, LC_ALL="C.UTF-8", TERM="dumb")
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # what runs in the background ignores it
         os.execv(sys.executable, [sys.executable, "-m", "roost", "free", "0"])
     shown = b""
     asked = False
