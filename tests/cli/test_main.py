@@ -129,6 +129,17 @@ DATA: dict[str, Any] = {
     "files": 0, "pickled": 1, "sha256": hashlib.sha256(b"").hexdigest(), "made_time": None,
     "used_time": None,
 }  # fmt: skip
+PEOPLE = Path(__file__).parents[1] / "data" / "sheets" / "people.csv"
+STEP: dict[str, Any] = {"step": "create", "user": "wang", "text": "create the account wang"}
+ACCOUNTS: dict[str, Any] = {
+    "POST /v1/accounts/plan": {"steps": [STEP], "remarks": [], "problems": [], "plan": "ab"},
+    "POST /v1/accounts/apply": {
+        "done": True, "steps": [STEP | {"outcome": "done", "why": None}]},
+    "GET /v1/accounts": {"quota": "on", "archives": [], "accounts": [{
+        "user": "wang", "uid": 1001, "full_name": "", "state": "active", "local": True,
+        "made": True, "home": "/home/wang", "home_mode": "0700", "groups": ["wang"],
+        "charges": ["default"], "keys": 0, "quota_bytes": None, "powerful": None}]},
+}  # fmt: skip
 CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "status": ([], {}),
     "who": ([], {}),
@@ -157,6 +168,14 @@ CALLS: dict[str, tuple[list[str], dict[str, Any]]] = {
         "server": "s", "time": "", "whose": None, "root": True, "checks": ["tmp"],
         "findings": [], "unseen": [], "undoable": []}}),
     "audit log": ([], {"GET /v1/audit": {"audit": []}}),
+    "user add": (["wang", "--yes"], ACCOUNTS),
+    "user import": ([str(PEOPLE), "--yes"], ACCOUNTS),
+    "user list": ([], ACCOUNTS),
+    "user show": (["wang"], ACCOUNTS),
+    "user disable": (["wang", "--yes"], ACCOUNTS),
+    "user enable": (["wang", "--yes"], ACCOUNTS),
+    "user remove": (["wang", "--yes"], ACCOUNTS),
+    "user restore": (["wang", "--yes"], ACCOUNTS),
     "token create": ([], {"POST /v1/tokens": TOKEN | {"secret": "roost_x"}}),
     "token list": ([], {"GET /v1/tokens": {"tokens": [TOKEN]}}),
     "token revoke": (["ab12"], {"DELETE /v1/tokens/ab12": {"done": True}}),

@@ -28,6 +28,7 @@ from roost.core.observation import (
     Place,
     ProcessFacts,
 )
+from roost.wire.accounts import DisabledListed, ListDisabled
 from roost.wire.audit import (
     Audited,
     AuditMachine,
@@ -241,6 +242,8 @@ class AgentPeer:
                 self._say(Mended(message.request, mended), connection)
             case UndoMends():
                 self._say(Mended(message.request, ()), connection)
+            case ListDisabled():
+                self._say(DisabledListed(message.request, {}), connection)
             case ReadOutput():
                 self._say(OutputRead(message.request, "gone"), connection)
             case ListData():

@@ -53,5 +53,9 @@ class People:
         self._kept[user] = (time.monotonic(), account)
         return account
 
+    def forget(self) -> None:
+        """Accounts have changed: each is looked up anew."""
+        self._kept.clear()
+
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)

@@ -18,6 +18,7 @@ import structlog
 
 import roost
 from roost.agent import control
+from roost.agent.accounts import Accounts
 from roost.agent.attempts import EXECUTING, Attempts
 from roost.agent.auditing import Audits
 from roost.agent.config import AgentConfig
@@ -37,6 +38,7 @@ from roost.agent.validate import RefusedError, check, seconds
 from roost.core.observation import Observation
 from roost.machine import private_dev
 from roost.machine.accounts import Account, RefusedAccountError
+from roost.wire.accounts import ChangeAccounts, ListDisabled, LookAtAccounts
 from roost.wire.audit import AuditMachine, MendMachine, UndoMends
 from roost.wire.data import AddData, ListData, RemoveData
 from roost.wire.messages import (
@@ -116,6 +118,7 @@ class Service:
         self._outputs = Outputs(people)
         self._audits = Audits(config, people)
         self._data = AgentData(people)
+        self._accounts = Accounts(config.state, people.forget)
 
     def use(self, attempts: Attempts, means: Means) -> None:
         """The parts that call back into this one; before the first connection."""
@@ -276,6 +279,15 @@ class Service:
             case RemoveData():
                 self._answer_later(door, message.request, self._data.remove(message))
                 return None
+            case LookAtAccounts():
+                self._answer_later(door, message.request, self._accounts.look(message))
+                return None
+            case ListDisabled():
+                self._answer_later(door, message.request, self._accounts.disabled(message))
+                return None
+            case ChangeAccounts():
+                self._answer_later(door, message.request, self._accounts.change(message))
+                return None
 
     def _order(self, attempts: Attempts, key: tuple[int, int], order: control.AnyOrder) -> None:
         if key in self._preparing:
@@ -307,6 +319,8 @@ class Service:
         async def wait() -> None:
             try:
                 reply = await work
+            except RefusedError as error:
+                reply = Refused(request, error.code, error.text)
             except Exception as error:
                 log.exception("request failed", request=request)
                 reply = Refused(request, "agent_error", f"{type(error).__name__}: {error}")

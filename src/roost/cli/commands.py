@@ -89,6 +89,9 @@ _BOOKINGS = (Argument("BOOKING", "+", "jobs"),)
 _GPU = Argument("GPU", "1", "gpu")
 _ROOT = Option("--root", "DIR", "path")
 _DRY_RUN = Option("--dry-run")
+_PLANNED = (_DRY_RUN, Option("-y --yes"), JSON)
+_PERSON = (Argument("USER", "1", "user"),)
+_PEOPLE = (Argument("USER", "+", "user"),)
 
 _SERVED = (
     Option("--state", "DIR", "path"),
@@ -327,6 +330,25 @@ COMMANDS: dict[str, Command] = {
         ),
     ),
     "audit log": Command("usage:audit_log", options=(Option("-n --limit", "N", "count"), JSON)),
+    "user add": Command(
+        "user:add",
+        (Argument("NAME"),),
+        (
+            Option("--full-name", "NAME"),
+            GROUP,
+            Option("--ssh-key", "FILE", "path", repeat=True),
+            Option("--disk-quota", "SIZE"),
+            Option("--share", "N"),
+            *_PLANNED,
+        ),
+    ),
+    "user list": Command("user:listed", options=(JSON,)),
+    "user show": Command("user:show", _PERSON, (JSON,)),
+    "user disable": Command("user:leave", _PEOPLE, (Option("--end-jobs"), *_PLANNED)),
+    "user enable": Command("user:leave", _PEOPLE, _PLANNED),
+    "user remove": Command("user:leave", _PEOPLE, (Option("--end-jobs"), *_PLANNED)),
+    "user restore": Command("user:leave", _PEOPLE, _PLANNED),
+    "user import": Command("user_import:import_people", (Argument("FILE", "1", "path"),), _PLANNED),
     "token create": Command(
         "token:create",
         options=(
@@ -411,6 +433,13 @@ GROUPS = (
         (
             *("free", "drain", "undrain", "driver release", "driver hold"),
             *("usage", "audit", "audit log"),
+        ),
+    ),
+    (
+        "people",
+        (
+            *("user add", "user import", "user list", "user show", "user disable"),
+            *("user enable", "user remove", "user restore"),
         ),
     ),
     (

@@ -20,6 +20,7 @@ DATA = (
     "name owner licence state detail path manifest bytes all_bytes files pickled sha256 made_time"
     " used_time"
 )
+USER_CHANGED = ("plan", "done", "steps")
 SHAPES: dict[str, tuple[str, ...]] = {
     "status": tuple(STATUS.split()),
     "who": ("holders", "unattributed", "checks", "time"),
@@ -63,6 +64,14 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "usage": ("usage", "gaps"),
     "audit": tuple(AUDIT.split()),
     "audit log": ("audit",),
+    "user add": USER_CHANGED,
+    "user list": ("accounts", "archives", "quota"),
+    "user show": ("account", "archives"),
+    "user disable": USER_CHANGED,
+    "user enable": USER_CHANGED,
+    "user remove": USER_CHANGED,
+    "user restore": USER_CHANGED,
+    "user import": USER_CHANGED,
     "token create": tuple(MADE.split()),
     "token list": ("tokens",),
     "token revoke": ("revoked",),

@@ -309,6 +309,27 @@ class Client:
         answer: dict[str, Any] = self.call("POST", "/v1/notices/read", {"through": through})
         return answer
 
+    def accounts(self) -> dict[str, Any]:
+        """The machine's accounts of people, and the archives of removed ones. Operators only."""
+        answer: dict[str, Any] = self.call("GET", "/v1/accounts")
+        return answer
+
+    def plan_accounts(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        """The steps to what is wanted (docs/api.md), or what is wrong with it."""
+        answer: dict[str, Any] = self.call("POST", "/v1/accounts/plan", wanted)
+        return answer
+
+    def change_accounts(self, wanted: Mapping[str, Any], plan: str) -> dict[str, Any]:
+        """Does the steps of that plan. Waits for as long as it takes: a home may be packed."""
+        data = dumps({**wanted, "plan": plan}).encode("ascii")
+        connection = Connection(self.socket_path, None)
+        try:
+            response = connection.request("POST", "/v1/accounts/apply", self._headers, data)
+        finally:
+            connection.close()
+        answer: dict[str, Any] = _value(response)
+        return answer
+
     def audit(self, limit: int | None = None) -> dict[str, Any]:
         """Who did what to whom; for members what concerns themselves."""
         answer: dict[str, Any] = self.call("GET", "/v1/audit" + _query(limit=limit))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pwd
 import resource
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -98,6 +99,8 @@ def look_up(user: str, own_uid: int, login_defs: str = "/etc/login.defs") -> Acc
             raise RefusedAccountError("system_user", user, uid=entry.pw_uid, uid_min=least)
         if os.path.basename(entry.pw_shell) in DISABLED_SHELLS:
             raise RefusedAccountError("disabled_user", user, shell=entry.pw_shell)
+        if expired(line_of(entry.pw_name, "/etc/shadow")):
+            raise RefusedAccountError("expired_user", user)
     groups = tuple(os.getgrouplist(entry.pw_name, entry.pw_gid)) if own_uid == 0 else ()
     if own_uid == 0 and 0 in (entry.pw_gid, *groups):
         raise RefusedAccountError("root_group", user)
@@ -110,6 +113,23 @@ def look_up(user: str, own_uid: int, login_defs: str = "/etc/login.defs") -> Acc
         shell=entry.pw_shell or "/bin/sh",
         limits=limits_of(entry.pw_name, entry.pw_uid, entry.pw_gid, groups),
     )
+
+
+def line_of(name: str, path: str) -> list[str] | None:
+    """The fields of the line of that name in passwd(5), group(5) or shadow(5); None without one,
+    as of who is in a directory."""
+    start = name + ":"
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        for line in file:
+            if line.startswith(start):
+                return line.rstrip("\n").split(":")
+    return None
+
+
+def expired(shadow: Sequence[str] | None) -> bool:
+    """Whether the account of that line of shadow(5) is past its last day."""
+    day = shadow[7] if shadow is not None and len(shadow) > 7 else ""
+    return day.isdigit() and int(day) * 86400 <= time.time()
 
 
 def limits_files(root: str = "/etc/security") -> list[str]:

@@ -10,6 +10,14 @@ import msgspec
 
 from roost.core.model import EndReason
 from roost.core.observation import Observation
+from roost.wire.accounts import (
+    AccountsChanged,
+    AccountsSeen,
+    ChangeAccounts,
+    DisabledListed,
+    ListDisabled,
+    LookAtAccounts,
+)
 from roost.wire.audit import Audited, AuditMachine, Mended, MendMachine, UndoMends
 from roost.wire.base import ToAgent, ToServer
 from roost.wire.data import AddData, DataDone, DataSets, ListData, RemoveData
@@ -393,8 +401,10 @@ AgentRequest = (
     | ListAttempts | SamplesSince | Scan | FreeProcesses | ReleaseDriver | CheckSignIn
     | CheckAccounts | ReadOutput | AuditMachine | MendMachine | UndoMends
     | AddData | ListData | RemoveData
+    | LookAtAccounts | ChangeAccounts | ListDisabled
 )  # fmt: skip
 AgentMessage = (
     Welcome | Observed | AttemptChanged | Attempts | Samples | FreeResult | SignInChecked
     | AccountsChecked | OutputRead | Audited | Mended | DataSets | DataDone | Done | Refused
+    | AccountsSeen | AccountsChanged | DisabledListed
 )  # fmt: skip

@@ -15,6 +15,18 @@ MESSAGES = {
         "The account {user} is disabled (its shell is {shell}).",
         "账号 {user} 已停用（登录 shell 为 {shell}）。",
     ),
+    "expired_user": (
+        "The account {user} is disabled (it has expired).",
+        "账号 {user} 已停用（账号已过期）。",
+    ),
+    "accounts_not_root": (
+        "The agent does not run as root, and only root can see to accounts.",
+        "agent 不是以 root 身份运行，而管理账号需要 root。",
+    ),
+    "accounts_failed": (
+        "The accounts could not be seen to: {detail}.",
+        "无法处理账号：{detail}。",
+    ),
     "root_group": (
         "The account {user} belongs to the group root, and such accounts run no jobs.",
         "账号 {user} 属于 root 组，此类账号不能运行作业。",

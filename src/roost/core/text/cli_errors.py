@@ -222,6 +222,15 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "standard input is no terminal: say --yes to end these without being asked",
         "标准输入不是终端，无法询问；要直接结束请加 --yes",
     ),
+    "steps_unconfirmed": (
+        "standard input is no terminal: say --yes to do these steps without being asked",
+        "标准输入不是终端，无法询问；要直接执行请加 --yes",
+    ),
+    "private_key": (
+        "{path} holds a private key, which nobody but its owner should have; give the .pub file",
+        "{path} 是私钥，除本人外不应有人持有；请给出 .pub 文件",
+    ),
+    "no_account": ("there is no account {user}, and no archive", "没有账号 {user}，也没有其归档"),
     "rules_file_missing": ("{path} does not exist", "{path} 不存在"),
     "rules_wrong": ("{path}: mistakes: {count}", "{path}：{count} 处错误"),
     # -- serving -------------------------------------------------------------------------------

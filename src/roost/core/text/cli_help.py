@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from roost.core.text.cli_help_account import MESSAGES as ACCOUNT
 from roost.core.text.cli_help_audit import MESSAGES as AUDIT
 from roost.core.text.cli_help_book import MESSAGES as BOOK
 from roost.core.text.cli_help_data import MESSAGES as DATA
@@ -27,6 +28,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
     "group.data": ("Share data and models", "共享数据与模型"),
     "group.reach": ("Reach over HTTP", "经 HTTP 访问"),
     "group.operate": ("Operate", "管理"),
+    "group.people": ("People", "人员账号"),
     "group.set_up": ("Set up", "部署"),
     "group.about": ("About", "关于"),
     "exit_codes": (
@@ -395,6 +397,7 @@ MESSAGES: dict[str, tuple[str, str]] = {
         "只启动 server，供 systemd 和 serve 使用",
     ),
     **AUDIT,
+    **ACCOUNT,
     **BOOK,
     **NOTIFY,
     **ENV,

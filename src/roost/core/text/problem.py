@@ -50,6 +50,14 @@ MESSAGES = {
         " what would be ended again",
         "进程 {pid}（启动时刻 {start_ticks}）已不再占用 GPU {gpu}：请重新查看将被结束的进程",
     ),
+    "accounts_wrong": (
+        "nothing was done: {text}",
+        "未执行任何操作：{text}",
+    ),
+    "accounts_changed": (
+        "nothing was done: the accounts are not as they were when the steps were shown; look again",
+        "未执行任何操作：账号状况与展示步骤时不同，请重新查看",
+    ),
     "no_user": (
         "there is no account {user} on this server, and nothing of one is on record",
         "本服务器上没有账号 {user}，也没有它的任何记录",

@@ -32,6 +32,10 @@ MESSAGES = {
         "sign in first",
         "请先登录",
     ),
+    "account_disabled": (
+        "the account {user} is disabled: an operator can enable it",
+        "账号 {user} 已停用：可由管理员启用",
+    ),
     "session_over": (
         "your session is over: sign in again",
         "登录已失效：请重新登录",

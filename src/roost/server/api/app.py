@@ -9,6 +9,7 @@ from fastapi.routing import APIRoute
 
 from roost import __version__
 from roost.server.api import (
+    accounts,
     bookings,
     books,
     checked,
@@ -53,7 +54,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 # Looked through in this order: what is asked most comes first.
 PARTS = (
     jobs, machine, output, recent, bookings, books, team, history, rules, checked, stream, session,
-    oidc, tokens, feeds, users, drains, health,
+    oidc, tokens, feeds, users, accounts, drains, health,
     notifications, motd, posture, environments, data,
 )  # fmt: skip
 

@@ -58,7 +58,8 @@ _json = msgspec.json.Encoder()
 @dataclass
 class Context:
     """One a server. `rules_path`: the rules file, to be named to people; `state`: the folder that
-    the server writes to, None where nobody said."""
+    the server writes to, None where nobody said. `disabled`: uids of the accounts that Roost has
+    disabled, by name."""
 
     control: Control
     board: Board
@@ -71,6 +72,7 @@ class Context:
     rules_path: str = ""
     state: Path | None = None
     post: Post | None = None
+    disabled: dict[str, int] = field(default_factory=dict)
     started_at: float = field(init=False)
     access: Access = field(init=False)
     sign_ins: Limit = field(init=False)
@@ -195,6 +197,8 @@ async def caller(context: Context, scope: Any, language: str, route: str) -> Cal
         raise RefusalError(401, "signin.not_signed_in")
     else:
         raise RefusalError(403, "problem.no_peer")
+    if context.disabled.get(person.name) == person.uid and person.uid != 0:
+        raise RefusalError(403, "signin.account_disabled", user=person.name)
     if signed is not None:
         person = replace(person, via=_via(scope, signed))
     right = right_of(scope["method"], route)

@@ -122,6 +122,9 @@ class People:
             kept = self._placed[uid] = person, rules, placed(person, rules)
         return kept[2]
 
+    def forget_all(self) -> None:
+        self._known.clear()
+
     def forget(self, uid: int) -> None:
         """Look that account up anew."""
         self._known.pop(uid, None)

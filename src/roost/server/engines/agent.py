@@ -32,6 +32,7 @@ from roost.server.engines.base import (
     Result,
     Saw,
 )
+from roost.wire.accounts import AccountsChanged, AccountsSeen, DisabledListed
 from roost.wire.audit import Audited, Mended
 from roost.wire.data import DataDone, DataSets
 from roost.wire.frames import FrameError, answers, encode, peer_credentials
@@ -79,6 +80,9 @@ ANSWERS = (
     Mended,
     DataSets,
     DataDone,
+    AccountsSeen,
+    AccountsChanged,
+    DisabledListed,
 )
 
 

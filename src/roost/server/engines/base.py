@@ -12,6 +12,14 @@ from typing import Protocol
 
 from roost.core.model import EndReason
 from roost.core.observation import Observation
+from roost.wire.accounts import (
+    AccountsChanged,
+    AccountsSeen,
+    ChangeAccounts,
+    DisabledListed,
+    ListDisabled,
+    LookAtAccounts,
+)
 from roost.wire.audit import Audited, AuditMachine, Mended, MendMachine, UndoMends
 from roost.wire.data import AddData, DataDone, DataSets, ListData, RemoveData
 from roost.wire.messages import (
@@ -81,6 +89,7 @@ EngineEvent = Connected | Disconnected | Changed | Saw | LaunchRefused
 Question = (
     Scan | FreeProcesses | ReleaseDriver | CheckSignIn | CheckAccounts | ReadOutput
     | AuditMachine | MendMachine | UndoMends | AddData | ListData | RemoveData
+    | LookAtAccounts | ChangeAccounts | ListDisabled
 )  # fmt: skip
 Result = (
     Observed
@@ -92,6 +101,9 @@ Result = (
     | Mended
     | DataSets
     | DataDone
+    | AccountsSeen
+    | AccountsChanged
+    | DisabledListed
     | None
 )
 
