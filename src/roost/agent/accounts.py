@@ -39,15 +39,16 @@ MOST_TEXT = 16_384
 class Accounts:
     """One an agent, in its event loop. `changed` is called after each change."""
 
-    def __init__(self, folder: str, changed: Callable[[], None]) -> None:
+    def __init__(self, folder: str, bases: tuple[str, ...], changed: Callable[[], None]) -> None:
         self._folder = folder
+        self._bases = bases
         self._changed = changed
 
     async def look(self, message: LookAtAccounts) -> AccountsSeen:
         """Raises RefusedError."""
         question = Question(
             self._folder, message.users[:MOST_NAMES], message.groups[:MOST_NAMES],
-            message.everybody,
+            message.everybody, bases=self._bases,
         )  # fmt: skip
         answer = await _asked(question, LOOK_S)
         if answer.host is None:
@@ -62,7 +63,9 @@ class Accounts:
             raise RefusedError("accounts_failed", detail=f"{len(message.steps)} steps")
         log.info("accounts are changed", steps=[f"{s.do.value} {s.user}" for s in message.steps])
         try:
-            answer = await _asked(Question(self._folder, steps=message.steps), CHANGE_S)
+            answer = await _asked(
+                Question(self._folder, steps=message.steps, bases=self._bases), CHANGE_S
+            )
         finally:
             self._changed()
         for step, outcome in zip(message.steps, answer.outcomes, strict=True):

@@ -118,7 +118,8 @@ class Service:
         self._outputs = Outputs(people)
         self._audits = Audits(config, people)
         self._data = AgentData(people)
-        self._accounts = Accounts(config.state, people.forget)
+        bases = (host.layout.path,) if host.layout.path else ()
+        self._accounts = Accounts(config.state, bases, people.forget)
 
     def use(self, attempts: Attempts, means: Means) -> None:
         """The parts that call back into this one; before the first connection."""

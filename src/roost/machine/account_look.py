@@ -8,7 +8,7 @@ from __future__ import annotations
 import grp
 import os
 import pwd
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 
 from roost.core.accounts.model import AccountSeen, GroupSeen, Home, HostSeen
@@ -147,8 +147,10 @@ def account(
     )
 
 
-def processes(uids: Collection[int]) -> dict[int, list[str]]:
-    """ "1234 bash" of each live process of these that is not in a job of Roost's."""
+def processes(uids: Collection[int], bases: Sequence[str]) -> dict[int, list[str]]:
+    """ "1234 bash" of each live process of these that is not in a job of Roost's. `bases`: the
+    cgroups that the agent makes jobs in, as the cgroup files name them."""
+    paths = [base.encode() for base in bases]
     found: dict[int, list[str]] = {}
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
@@ -160,7 +162,7 @@ def processes(uids: Collection[int]) -> dict[int, list[str]]:
             if not theirs or fields["State"].startswith("Z"):
                 continue
             with open(f"/proc/{entry}/cgroup", "rb") as cgroup:
-                if place_of_cgroup(cgroup.read()).roost_job is not None:
+                if place_of_cgroup(cgroup.read(), paths).roost_job is not None:
                     continue
             found.setdefault(theirs.pop(), []).append(f"{entry} {fields['Name'].strip()}")
     return found

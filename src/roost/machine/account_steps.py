@@ -12,7 +12,7 @@ import os
 import pwd
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -38,10 +38,11 @@ class StepError(Exception):
 
 
 class Steps:
-    """One run. What was packed in it may be removed in it."""
+    """One run. What was packed in it may be removed in it. `bases`: the cgroups of Roost's jobs."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: Book, bases: Sequence[str]) -> None:
         self._book = book
+        self._bases = bases
         self._powers = account_look.Powers()
         self._packed: dict[str, int] = {}
 
@@ -195,7 +196,7 @@ class Steps:
         disabled = expired(line_of(step.user, "/etc/shadow"))
         if kept.before is None or not disabled:
             raise StepError(f"{step.user} is not disabled")
-        busy = account_look.processes((entry.pw_uid,)).get(entry.pw_uid, [])
+        busy = account_look.processes((entry.pw_uid,), self._bases).get(entry.pw_uid, [])
         if busy:
             raise StepError(f"{step.user} has processes: {', '.join(busy[:5])}")
         return entry

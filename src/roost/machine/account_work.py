@@ -26,13 +26,14 @@ MOST_NAMES = 2000
 
 class Question(msgspec.Struct, frozen=True):
     """With `steps` they are done; else it is looked at `users` (all people of this machine, where
-    `everybody`) and `groups`."""
+    `everybody`) and `groups`. `bases`: the cgroups of its jobs."""
 
     folder: str
     users: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
     everybody: bool = False
     steps: tuple[Step, ...] = ()
+    bases: tuple[str, ...] = ()
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -50,7 +51,7 @@ def answer(question: Question) -> Answer:
     shared = fcntl.LOCK_EX if question.steps else fcntl.LOCK_SH
     fcntl.flock(lock, shared)
     if question.steps:
-        return Answer(outcomes=_done(question.steps, Steps(book)))
+        return Answer(outcomes=_done(question.steps, Steps(book, question.bases)))
     return _look(question, book)
 
 
@@ -60,7 +61,7 @@ def _look(question: Question, book: Book) -> Answer:
     names += account_look.people() if question.everybody else []
     entries = {name: account_look.entry_of(name) for name in dict.fromkeys(names[:MOST_NAMES])}
     there = {name: entry for name, entry in entries.items() if entry is not None}
-    busy = account_look.processes({entry.pw_uid for entry in there.values()})
+    busy = account_look.processes({entry.pw_uid for entry in there.values()}, question.bases)
     accounts = tuple(
         # Under the name that was asked for: a directory may know one account by several.
         dataclasses.replace(account_look.account(entry, book, powers, busy), name=name)
