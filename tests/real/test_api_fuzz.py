@@ -130,6 +130,7 @@ def right_bodies(key: str, stock: Stock, site: Site) -> list[Any]:
         "POST /v1/environments/missing": [{"files": ["0" * 64, "1" * 64 + ".x"]}],
         "PUT /v1/environments/{name}": [{"manifest": "0" * 64}],
         "PUT /v1/environment-clones/{name}": [{"owner": f"{PREFIX}ann", "name": "ml"}],
+        "POST /v1/accounts/plan": [{"action": "add", "people": [{"name": "fuzzed"}]}],
         "POST /v1/data": [{"name": "t", "path": "/nowhere", "licence": "x"}],
         "POST /v1/feeds": [{"of": "mine"}, {"of": "all"}, {"of": "group", "group": "lab"}],
     }.get(key, [])

@@ -64,6 +64,12 @@ BODIES: dict[str, Any] = {
     "POST /v1/jobs/{number}/signal": {"signal": "USR1"},
     "POST /v1/gpus/{gpu}/free": {"items": [], "grace_s": 1},
     "POST /v1/tokens": {"name": "t"},
+    "POST /v1/accounts/plan": {"action": "disable", "people": [{"name": "rro-nobody"}]},
+    "POST /v1/accounts/apply": {
+        "action": "disable",
+        "people": [{"name": "rro-nobody"}],
+        "plan": "0",
+    },
     "POST /v1/data": {"name": "none", "path": "/nowhere"},
     "POST /v1/rules/check": {"text": ""},
     "POST /v1/audit/fix": {"wanted": []},
