@@ -12,6 +12,163 @@ export interface components {
             /** Reason */
             reason: string;
         };
+        /** AccountOut */
+        AccountOut: {
+            /** User */
+            user: string;
+            /** Uid */
+            uid: number;
+            /** Full Name */
+            full_name: string;
+            /** State */
+            state: string;
+            /** Local */
+            local: boolean;
+            /** Made */
+            made: boolean;
+            /** Home */
+            home: string;
+            /** Home Mode */
+            home_mode: string | null;
+            /** Groups */
+            groups: string[];
+            /** Charges */
+            charges: string[];
+            /** Keys */
+            keys: number;
+            /** Quota Bytes */
+            quota_bytes: number | null;
+            /** Powerful */
+            powerful: string | null;
+        };
+        /** AccountProblemOut */
+        AccountProblemOut: {
+            /** Row */
+            row: number | null;
+            /** User */
+            user: string | null;
+            /** Column */
+            column: string;
+            /** Value */
+            value: string;
+            /** Code */
+            code: string;
+            /** Text */
+            text: string;
+        };
+        /** AccountRemarkOut */
+        AccountRemarkOut: {
+            /** User */
+            user: string;
+            /** Code */
+            code: string;
+            /** Text */
+            text: string;
+        };
+        /** AccountStepDoneOut */
+        AccountStepDoneOut: {
+            /** Step */
+            step: string;
+            /** User */
+            user: string | null;
+            /** Text */
+            text: string;
+            /** Outcome */
+            outcome: string;
+            /** Why */
+            why: string | null;
+        };
+        /** AccountStepOut */
+        AccountStepOut: {
+            /** Step */
+            step: string;
+            /** User */
+            user: string | null;
+            /** Text */
+            text: string;
+        };
+        /**
+         * AccountsApplyIn
+         * @description `plan`: the fingerprint of the plan that was shown.
+         */
+        AccountsApplyIn: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "add" | "disable" | "enable" | "remove" | "restore";
+            /** People */
+            people: components["schemas"]["PersonIn"][];
+            /**
+             * End Jobs
+             * @default false
+             */
+            end_jobs: boolean;
+            /** Plan */
+            plan: string;
+        };
+        /** AccountsDoneOut */
+        AccountsDoneOut: {
+            /** Done */
+            done: boolean;
+            /** Steps */
+            steps: components["schemas"]["AccountStepDoneOut"][];
+        };
+        /**
+         * AccountsIn
+         * @description What is wanted: "add" with all that is said of each person, the others with names alone.
+         */
+        AccountsIn: {
+            /**
+             * Action
+             * @enum {string}
+             */
+            action: "add" | "disable" | "enable" | "remove" | "restore";
+            /** People */
+            people: components["schemas"]["PersonIn"][];
+            /**
+             * End Jobs
+             * @default false
+             */
+            end_jobs: boolean;
+        };
+        /** AccountsOut */
+        AccountsOut: {
+            /** Accounts */
+            accounts: components["schemas"]["AccountOut"][];
+            /** Archives */
+            archives: components["schemas"]["ArchiveOut"][];
+            /** Quota */
+            quota: string;
+        };
+        /** AccountsPlanOut */
+        AccountsPlanOut: {
+            /** Steps */
+            steps: components["schemas"]["AccountStepOut"][];
+            /** Remarks */
+            remarks: components["schemas"]["AccountRemarkOut"][];
+            /** Problems */
+            problems: components["schemas"]["AccountProblemOut"][];
+            /** Plan */
+            plan: string;
+        };
+        /** ArchiveOut */
+        ArchiveOut: {
+            /** User */
+            user: string;
+            /** Uid */
+            uid: number;
+            /** Full Name */
+            full_name: string;
+            /** Time */
+            time: string;
+            /** Path */
+            path: string;
+            /** Size Bytes */
+            size_bytes: number;
+            /** Sha256 */
+            sha256: string;
+        };
         /** AuditOut */
         AuditOut: {
             /** Audit */
@@ -1078,6 +1235,42 @@ export interface components {
             next: number;
             /** Text */
             text: string;
+        };
+        /**
+         * PersonIn
+         * @description One person; what is "" or missing is left as it is. `group`: of the rules, several with
+         *     commas between. `row`: where it stands in a list, to be told with what is wrong.
+         */
+        PersonIn: {
+            /** Name */
+            name: string;
+            /**
+             * Full Name
+             * @default
+             */
+            full_name: string;
+            /**
+             * Group
+             * @default
+             */
+            group: string;
+            /**
+             * Keys
+             * @default []
+             */
+            keys: string[];
+            /**
+             * Quota
+             * @default
+             */
+            quota: string;
+            /**
+             * Share
+             * @default
+             */
+            share: string;
+            /** Row */
+            row?: number | null;
         };
         /** Ping */
         Ping: {
