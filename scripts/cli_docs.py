@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from roost.cli.commands import COMMON, Command
+from roost.cli.command import Command
+from roost.cli.commands import COMMON
 from roost.cli.help import all_commands, option_help, usage
 from roost.cli.shapes import SHAPES
 from roost.core.text.catalogue import say

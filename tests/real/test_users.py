@@ -399,6 +399,7 @@ def test_who_is_disabled_is_out_at_once_and_back_as_before(daemon: rig.Daemon) -
 def full(folder: Path, uid: int) -> Iterator[None]:
     """A file system without room in the place of that folder."""
     folder.mkdir(exist_ok=True)
+    os.chown(folder, uid, -1)  # what is there when the mount has gone is theirs too
     options = f"size=64k,uid={uid},mode=0700"
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], check=True)
     try:

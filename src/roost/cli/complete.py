@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from roost.cli.commands import COMMON, Command, Option
+from roost.cli.command import Command, Option
+from roost.cli.commands import COMMON
 from roost.cli.help import all_commands, option_help
 from roost.core.text.catalogue import say
 

@@ -6,7 +6,8 @@ here is returned by name, so that the person is told what was not taken.
 
 from __future__ import annotations
 
-from roost.cli.commands import RUN_OPTIONS, Option
+from roost.cli.command import Option
+from roost.cli.commands import RUN_OPTIONS
 from roost.cli.parse import nearest, read_value
 from roost.cli.slurm import FLAGS, READERS, SHORT
 from roost.cli.values import UsageError

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from roost.cli.commands import COMMANDS, COMMON, GROUPS, Command, Option
+from roost.cli.command import Command, Option
+from roost.cli.commands import COMMANDS, COMMON, GROUPS
 from roost.cli.terminal import pad, width, wrap
 from roost.cli.values import UsageError
 from roost.core.text.catalogue import say

@@ -6,7 +6,8 @@ together (`-wf`). `--` ends options.
 
 from __future__ import annotations
 
-from roost.cli.commands import COMMANDS, COMMON, HELP, Command, Option
+from roost.cli.command import Command, Option
+from roost.cli.commands import COMMANDS, COMMON, HELP
 from roost.cli.values import READERS, UsageError
 
 TYPE_CHECKING = False

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from os import urandom
 
-from roost.client.errors import NotAllowedError, RoostError
-from roost.client.http import Connection, RefusalError, Response, quote
+from roost.client.answer import value_of
+from roost.client.http import Connection, RefusalError, quote
 from roost.client.jsontext import dumps, loads
 from roost.client.paths import default_socket
 
@@ -65,7 +65,7 @@ class Client:
         data = None if body is None else dumps(dict(body)).encode("ascii")
         response = self._connection.request(method, target, self._headers, data)
         self.answered = True
-        return _value(response)
+        return value_of(response)
 
     def ping(self) -> Ping:
         """The daemon's version and server, and who the kernel says is calling."""
@@ -121,7 +121,7 @@ class Client:
         request = self._connection.request
         response = request("POST", "/v1/jobs", headers, data, tries=SUBMISSION_TRIES)
         self.answered = True
-        answer: Submitted = _value(response)
+        answer: Submitted = value_of(response)
         return answer
 
     def cancel(self, job: int) -> Job:
@@ -169,7 +169,7 @@ class Client:
         headers = f"{self._headers}Idempotency-Key: {key}\r\n"
         data = dumps(body).encode("ascii")
         response = self._connection.request("POST", "/v1/bookings/batch", headers, data)
-        answer: dict[str, Any] = _value(response)
+        answer: dict[str, Any] = value_of(response)
         return answer
 
     def booking(self, booking: int) -> dict[str, Any]:
@@ -250,7 +250,7 @@ class Client:
     def send_objects(self, pieces: Iterable[bytes], size: int) -> dict[str, Any]:
         """Files of an environment as docs/api.md frames them, `size` bytes in all."""
         target = "/v1/environments/objects"
-        answer: dict[str, Any] = _value(
+        answer: dict[str, Any] = value_of(
             self._connection.upload(target, self._headers, pieces, size)
         )
         return answer
@@ -327,7 +327,7 @@ class Client:
             response = connection.request("POST", "/v1/accounts/apply", self._headers, data)
         finally:
             connection.close()
-        answer: dict[str, Any] = _value(response)
+        answer: dict[str, Any] = value_of(response)
         return answer
 
     def audit(self, limit: int | None = None) -> dict[str, Any]:
@@ -399,7 +399,7 @@ class Client:
                 elif field == "data":
                     data += value
         except RefusalError as refusal:
-            _value(refusal.response)
+            value_of(refusal.response)
         finally:
             connection.close()
 
@@ -407,34 +407,3 @@ class Client:
 def _query(**fields: object) -> str:
     pairs = [f"{name}={quote(str(value))}" for name, value in fields.items() if value is not None]
     return "?" + "&".join(pairs) if pairs else ""
-
-
-def _value(response: Response) -> Any:
-    """The answer's JSON. Raises RoostError for a problem document (RFC 9457) or any other refusal.
-
-    A server error without a document is told as such, with its status.
-    """
-    text = response.body.decode("utf-8", "replace")
-    if 200 <= response.status < 300:
-        try:
-            return loads(text) if text else {}
-        except ValueError:
-            raise RoostError(
-                "not_json", "the daemon's answer is no JSON", response.status
-            ) from None
-    problem: dict[str, Any] = {}
-    if "json" in response.headers.get("content-type", ""):
-        try:
-            found = loads(text)
-        except ValueError:
-            found = None
-        if isinstance(found, dict):
-            problem = found
-    code = str(problem.get("type", "")).rsplit("/", 1)[-1] or f"http_{response.status}"
-    sentence = problem.get("detail") or problem.get("title")
-    if not isinstance(sentence, str):
-        sentence = f"the daemon answered with HTTP {response.status}"
-    known = ("type", "title", "status", "detail")
-    extra = {key: value for key, value in problem.items() if key not in known}
-    kind = NotAllowedError if response.status in (401, 403) else RoostError
-    raise kind(code, sentence, response.status, extra)
