@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
 from collections.abc import Callable
 
 import msgspec
 import structlog
 
-from roost.agent.signin import end_tree
+from roost.agent.aside import answered
 from roost.agent.validate import RefusedError
 from roost.core.accounts.model import SERVERS, Step
 from roost.machine.account_book import Book
@@ -96,25 +95,15 @@ async def _asked(question: Question, within_s: float) -> Answer:
 
 def _ask(question: Question, within_s: float) -> Answer:
     """Blocks. Raises RefusedError, OSError."""
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "roost.machine.account_work"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd="/",
-        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"},
-        start_new_session=True,
-    )
-    with process:
-        try:
-            said, wrong = process.communicate(msgspec.msgpack.encode(question), within_s)
-        except subprocess.TimeoutExpired:
-            end_tree(process.pid)
-            raise RefusedError("accounts_failed", detail="it took too long") from None
+    order = msgspec.msgpack.encode(question)
+    try:
+        said, wrong, code = answered("roost.machine.account_work", order, within_s, subprocess.PIPE)
+    except subprocess.TimeoutExpired:
+        raise RefusedError("accounts_failed", detail="it took too long") from None
     try:
         return msgspec.msgpack.decode(said, type=Answer)
     except msgspec.MsgspecError:
         log.error("accounts", said=wrong.decode("utf-8", "replace")[-2000:])
         last = (wrong.decode("utf-8", "replace").strip().splitlines() or [""])[-1]
-        detail = last[:300] or f"exit code {process.returncode}"
+        detail = last[:300] or f"exit code {code}"
         raise RefusedError("accounts_failed", detail=detail) from None

@@ -8,17 +8,15 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
-from contextlib import suppress
 from dataclasses import replace
 from typing import TypeVar
 
 import msgspec
 import structlog
 
+from roost.agent.aside import answered
 from roost.agent.config import AgentConfig
 from roost.agent.people import People
-from roost.agent.signin import end_tree
 from roost.agent.validate import RefusedError
 from roost.core.audit.facts import Facts
 from roost.core.audit.judge import CHECKS
@@ -141,19 +139,7 @@ class Audits:
 
 def _said(order: bytes, within_s: float) -> bytes:
     """What a process of its own answers; "" where it does not in time. Blocks."""
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "roost.machine.audit"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd="/",
-        env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"},
-        start_new_session=True,
-    )
-    with process:
-        try:
-            said, _ = process.communicate(order, within_s)
-        except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                end_tree(process.pid)
-            return b""
-    return said
+    try:
+        return answered("roost.machine.audit", order, within_s)[0]
+    except subprocess.TimeoutExpired:
+        return b""

@@ -9,7 +9,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 from contextlib import suppress
@@ -17,6 +16,7 @@ from typing import Any
 
 import structlog
 
+from roost.agent.aside import begun
 from roost.agent.people import People
 from roost.core.data.manifest import sound_name
 from roost.machine.accounts import Account, RefusedAccountError
@@ -176,12 +176,7 @@ def _bring(coming: Coming, account: Account) -> None:
     }  # fmt: skip
     last: dict[str, Any] = {}
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "roost.machine.data.worker"],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd="/",
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"},
-            start_new_session=True,
-        )  # fmt: skip
+        process = begun("roost.machine.data.worker", subprocess.DEVNULL)
         coming.process = process
         with process:
             assert process.stdin is not None

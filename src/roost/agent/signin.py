@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import subprocess
-import sys
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from contextlib import suppress
 import msgspec
 import structlog
 
+from roost.agent.aside import answered
 from roost.machine.signin import MOST_NAME_BYTES, Answer, Question, sound
 from roost.wire.messages import AccountsChecked, CheckAccounts, CheckSignIn, SignInChecked
 
@@ -123,44 +122,14 @@ class SignIns:
 
 def asked(question: Question, within_s: float = WITHIN_S) -> Answer:
     """The answer of a process that lives for this question. Blocks."""
+    order = msgspec.msgpack.encode(question)
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "roost.machine.signin"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"},
-            start_new_session=True,
-        )
+        said, _, code = answered("roost.machine.signin", order, within_s, subprocess.DEVNULL)
     except OSError as error:
         return Answer("unavailable", why=f"no process: {error.strerror}")
-    with process:
-        try:
-            said, _ = process.communicate(msgspec.msgpack.encode(question), within_s)
-        except subprocess.TimeoutExpired:
-            end_tree(process.pid)
-            return Answer("unavailable", why=f"PAM did not answer within {within_s:g} s")
+    except subprocess.TimeoutExpired:
+        return Answer("unavailable", why=f"PAM did not answer within {within_s:g} s")
     try:
         return msgspec.msgpack.decode(said, type=Answer)
     except msgspec.MsgspecError:
-        return Answer(
-            "unavailable", why=f"the process that asks PAM ended with {process.returncode}"
-        )
-
-
-def end_tree(pid: int) -> None:
-    """Ends a child of ours and all below it, also what a PAM module put into a session of its own.
-
-    Each is stopped before its children are named: none of their pids becomes another's meanwhile.
-    """
-    try:
-        os.kill(pid, signal.SIGSTOP)
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                for child in file.read().split():
-                    end_tree(int(child))
-    except OSError as error:
-        log.info("a process of a sign-in had gone, or its children are not told", why=str(error))
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGKILL)
+        return Answer("unavailable", why=f"the process that asks PAM ended with {code}")

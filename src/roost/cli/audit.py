@@ -110,18 +110,10 @@ def fix(context: Context, found: Any, named: bool) -> int:
         if one["change"] is not None and one["accepted"] is None
         and (named or one["severity"] != "note")
     ]  # fmt: skip
-    tell = context.err if context.json else context.out
-    if not wanted:
-        if context.json:
-            context.out_json({**found, "outcomes": []})
-        else:
-            tell(context.say("cli_audit.nothing_to_fix"))
-        return 0
-    tell(context.say("cli_audit.would_change", count=len(wanted)))
-    for one in wanted:
-        tell(f"  {one['check']}: {one['change']}")
-    if not _agreed(context, len(wanted)):
-        return 1
+    lines = [f"{one['check']}: {one['change']}" for one in wanted]
+    shown = "cli_audit.nothing_to_fix", "cli_audit.would_change"
+    if (code := _shown_first(context, found, lines, *shown)) is not None:
+        return code
     answer: Any = context.client().audit_fix(wanted)
     return _told(context, answer["outcomes"], found)
 
@@ -129,20 +121,29 @@ def fix(context: Context, found: Any, named: bool) -> int:
 def undo(context: Context, names: list[str]) -> int:
     found: Any = context.client().audit_checks(names)
     kept = [one for one in found["undoable"] if not names or one["check"] in names]
+    lines = [f"{one['check']}: {one['subject']}" for one in kept]
+    shown = "cli_audit.nothing_to_undo", "cli_audit.would_undo"
+    if (code := _shown_first(context, found, lines, *shown)) is not None:
+        return code
+    answer: Any = context.client().audit_undo(names)
+    return _told(context, answer["outcomes"], found)
+
+
+def _shown_first(
+    context: Context, found: Any, lines: list[str], nothing: str, heading: str
+) -> int | None:
+    """Every change on a line, then the question. None where it may be made, else the exit code."""
     tell = context.err if context.json else context.out
-    if not kept:
+    if not lines:
         if context.json:
             context.out_json({**found, "outcomes": []})
         else:
-            tell(context.say("cli_audit.nothing_to_undo"))
+            tell(context.say(nothing))
         return 0
-    tell(context.say("cli_audit.would_undo", count=len(kept)))
-    for one in kept:
-        tell(f"  {one['check']}: {one['subject']}")
-    if not _agreed(context, len(kept)):
-        return 1
-    answer: Any = context.client().audit_undo(names)
-    return _told(context, answer["outcomes"], found)
+    tell(context.say(heading, count=len(lines)))
+    for line in lines:
+        tell(f"  {line}")
+    return None if _agreed(context, len(lines)) else 1
 
 
 def _agreed(context: Context, count: int) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import _socket
 import os
 import time
+from itertools import chain
 
 from roost.client.errors import AnswerLostError, NoDaemonError, NotAllowedError, RoostError
 
@@ -83,16 +84,8 @@ class Connection:
                     raise
                 raise AnswerLostError(method, target) from None
             try:
-                connection.sendall(message)
-            except (BrokenPipeError, ConnectionResetError):
-                pass  # an answer may already be there (refused before the body was read)
-            except TimeoutError:
-                self.close()
-                raise _too_slow(self.timeout_s) from None
-            try:
-                return self._response(connection)
+                return self._exchange(connection, (message,))
             except AnswerLostError:
-                self.close()
                 if attempt == tries:
                     raise AnswerLostError(method, target) from None
         raise AssertionError("unreachable")
@@ -101,8 +94,18 @@ class Connection:
         """POSTs bytes as they come, `size` in all. Raises as `request` does."""
         connection = self._connected()
         kind = f"Content-Type: application/octet-stream\r\nContent-Length: {size}\r\n"
+        head = _head("POST", target, headers + kind, b"", of_body="")
         try:
-            connection.sendall(_head("POST", target, headers + kind, b"", of_body=""))
+            return self._exchange(connection, chain((head,), pieces))
+        except AnswerLostError:
+            raise AnswerLostError("POST", target) from None
+
+    def _exchange(self, connection: _socket.socket, pieces: Iterable[bytes]) -> Response:
+        """Sends them one after another, and reads the answer. Without one the connection is closed.
+
+        Raises AnswerLostError, and RoostError as `request` does.
+        """
+        try:
             for piece in pieces:
                 connection.sendall(piece)
         except (BrokenPipeError, ConnectionResetError):
@@ -114,7 +117,7 @@ class Connection:
             return self._response(connection)
         except AnswerLostError:
             self.close()
-            raise AnswerLostError("POST", target) from None
+            raise
 
     def lines(self, target: str, headers: str = "") -> Iterator[bytes]:
         """The lines of an answer that goes on (an event stream), without their ends.
