@@ -17,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from roost.core.accounts.model import HostSeen
 from roost.core.audit.facts import Facts, Home
 from roost.core.model import EndReason
 from roost.core.observation import (
@@ -28,7 +29,15 @@ from roost.core.observation import (
     Place,
     ProcessFacts,
 )
-from roost.wire.accounts import DisabledListed, ListDisabled
+from roost.wire.accounts import (
+    AccountsChanged,
+    AccountsSeen,
+    ChangeAccounts,
+    DisabledListed,
+    ListDisabled,
+    LookAtAccounts,
+    StepOutcome,
+)
 from roost.wire.audit import (
     Audited,
     AuditMachine,
@@ -260,6 +269,16 @@ class AgentPeer:
                 )
             case ReleaseDriver():
                 self._say(Done(message.request), connection)
+            case LookAtAccounts():
+                host = HostSeen("/home", "/bin/bash", "quota_off", "/var/lib/roost/archive")
+                self._say(AccountsSeen(message.request, (), host), connection)
+            case ChangeAccounts():
+                first = StepOutcome("failed", "this peer changes no account")
+                later = (StepOutcome("not_done"),) * (len(message.steps) - 1)
+                self._say(AccountsChanged(message.request, (first, *later)), connection)
+            case _:  # no question stays without an answer
+                refused = Refused(message.request, "unknown", "this peer does not know it")
+                self._say(refused, connection)
 
     def _launch(self, message: Launch, connection: socket.socket) -> None:
         spec = message.spec

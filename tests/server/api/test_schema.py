@@ -79,9 +79,7 @@ def apps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     loop.call_soon_threadsafe(loop.stop)
 
 
-LASTING = (
-    "/v1/events", "/v1/jobs/{number}/wait", "/v1/accounts/plan", "/v1/accounts/apply",
-)  # fmt: skip
+LASTING = ("/v1/events", "/v1/jobs/{number}/wait")
 
 
 @pytest.mark.parametrize("who", ["operator", "member", "stranger"])
